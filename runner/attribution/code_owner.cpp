@@ -53,12 +53,15 @@ constexpr std::array<std::string_view, 6> kGoogleTestFolders = {
     "/usr/src/googletest/googlemock/include/",
     "/usr/src/googletest/googlemock/src/"};
 
-// `stem` may have a version, as "libc-2.31" has; "libm-3d" is another library.
+// `stem` may have glibc's version, as "libc-2.31" has; "libm-3d" and "librt-1.0" are other
+// libraries.
 bool IsLibrary(std::string_view stem, std::string_view name) {
+  constexpr std::string_view kVersion = "-2.";
   if (!stem.starts_with(name)) return false;
   const std::string_view rest = stem.substr(name.size());
-  return rest.empty() || (rest.size() > 1 && rest[0] == '-' &&
-                          rest.find_first_not_of("0123456789.", 1) == std::string_view::npos);
+  return rest.empty() ||
+         (rest.size() > kVersion.size() && rest.starts_with(kVersion) &&
+          rest.find_first_not_of("0123456789.", kVersion.size()) == std::string_view::npos);
 }
 
 template <std::size_t size>

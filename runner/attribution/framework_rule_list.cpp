@@ -38,8 +38,6 @@ constexpr std::string_view kAllocatorStartUp =
 constexpr std::string_view kLibraryRuntimeStartUp =
     "the language's or the threads' runtime prepares itself before main";
 
-constexpr std::string_view kOfMock = "(void const*";
-
 constexpr FrameworkRule kRules[] = {
     {"gtest.results", kGoogleTestFunction, "testing::TestResult::AddTestPartResult", kResults},
     {"gtest.results", kGoogleTestFunction,
@@ -60,10 +58,11 @@ constexpr FrameworkRule kRules[] = {
     {"gtest.singletons", kGoogleTestFunction,
      "testing::internal::UnitTestImpl::os_stack_trace_getter", kSingletons},
     {"gmock.singletons", kGoogleTestFunction, "testing::internal::GetFailureReporter", kSingletons},
-    {"gmock.mocks", kGoogleTestFunction, "testing::Mock::Register", kMocks, kOfMock},
-    {"gmock.mocks", kGoogleTestFunction, "testing::Mock::AllowLeak", kMocks, kOfMock},
+    {"gmock.mocks", kGoogleTestFunction, "testing::Mock::Register", kMocks,
+     "(void const*, testing::internal::"},
+    {"gmock.mocks", kGoogleTestFunction, "testing::Mock::AllowLeak", kMocks, "(void const*)"},
     {"gmock.mocks", kGoogleTestFunction, "testing::Mock::RegisterUseByOnCallOrExpectCall", kMocks,
-     kOfMock},
+     "(void const*, char const*, int)"},
     {"gmock.reactions", kGoogleTestFunction,
      "testing::(anonymous namespace)::SetReactionOnUninterestingCalls", kReactions},
     {"gmock.reactions", kGoogleTestFunction,

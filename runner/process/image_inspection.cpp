@@ -15,7 +15,6 @@
 
 #include "runner/arch/processor.h"
 #include "runner/base/descriptors.h"
-#include "runner/base/linux/proc_place.h"
 #include "runner/base/regular_file.h"
 #include "runner/process/elf_symbols.h"
 
@@ -117,8 +116,6 @@ class StreamCallSearch {
     if (callers == Callers::kAllModules && is_imported) {
       imported_[static_cast<std::size_t>(call - kStreamCalls.begin())] = true;
     }
-    facts_.imports_stream_calls =
-        std::all_of(imported_.begin(), imported_.end(), [](bool is) { return is; });
     const unsigned char type = GELF_ST_TYPE(symbol.st_info);
     const bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC;
     if (is_imported || !is_function) return;
@@ -126,6 +123,10 @@ class StreamCallSearch {
     if (!is_wrapper && GELF_ST_BIND(symbol.st_info) == STB_LOCAL) return;
     if (callers == Callers::kAllModules && !is_wrapper) facts_.exported_stream_call = called;
     facts_.defined_stream_call = called;
+  }
+
+  bool AreAllImported() const {
+    return std::all_of(imported_.begin(), imported_.end(), [](bool is) { return is; });
   }
 
  private:
@@ -167,7 +168,9 @@ void ReadLibraries(Elf* elf, const GElf_Shdr& header, Elf_Data* content, ElfFact
 void ReadSections(Elf* elf, ElfFacts& facts) {
   StreamCallSearch stream_calls(facts);
   ReadSymbols(FindSymbols(elf, SHT_SYMTAB), Callers::kFile, stream_calls, facts);
-  ReadSymbols(FindSymbols(elf, SHT_DYNSYM), Callers::kAllModules, stream_calls, facts);
+  const ElfSymbols dynamic = FindSymbols(elf, SHT_DYNSYM);
+  ReadSymbols(dynamic, Callers::kAllModules, stream_calls, facts);
+  facts.lacks_stream_call = !dynamic.symbols.empty() && !stream_calls.AreAllImported();
   for (Elf_Scn* section = nullptr; (section = ::elf_nextscn(elf, section)) != nullptr;) {
     GElf_Shdr header;
     if (::gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_DYNAMIC) continue;
@@ -203,14 +206,13 @@ bool HasConstant(Elf* elf, std::string_view text) {
   return !has_sections && Contains(whole, text);
 }
 
-std::optional<std::string> RefuseRights(const std::filesystem::path& image) {
-  const auto facts = StatPlaceOf(image);
-  if (facts && (facts->st_mode & (S_ISUID | S_ISGID)) != 0) {
+std::optional<std::string> RefuseRights(const UniqueFd& file) {
+  struct stat facts {};
+  if (::fstat(file.get(), &facts) == 0 && (facts.st_mode & (S_ISUID | S_ISGID)) != 0) {
     return "it is set-uid or set-gid, and the dynamic linker ignores preloading for such files; "
            "gate a copy without that bit";
   }
-  const auto file = OpenRegularFile(image);
-  if (file && ::fgetxattr(file->get(), "security.capability", nullptr, 0) > 0) {
+  if (::fgetxattr(file.get(), "security.capability", nullptr, 0) > 0) {
     return "it has file capabilities, and the dynamic linker ignores preloading for such files; "
            "gate a copy without them (setcap -r)";
   }
@@ -266,8 +268,8 @@ std::optional<std::string> FindStreamProblem(const ElfFacts& facts, TestFramewor
   if (framework != TestFramework::kGoogleTest) return std::nullopt;
   const std::string& instead =
       facts.needs_google_test ? facts.exported_stream_call : facts.defined_stream_call;
-  const bool is_told = facts.needs_google_test || facts.imports_stream_calls;
-  if (instead.empty() && is_told) return std::nullopt;
+  const bool calls_its_own = !facts.needs_google_test && facts.lacks_stream_call;
+  if (instead.empty() && !calls_its_own) return std::nullopt;
   return fmt::format(
       "{}, and GoogleTest would stream its events by that, which is how leakgate learns where "
       "tests begin; link leakgate::listener, which needs no stream",
@@ -316,7 +318,7 @@ ImageInspection Inspect(const std::filesystem::path& image, const UniqueFd& file
   if (!inspection.refusal_of_running) inspection.refusal_of_running = RefuseAllocator(facts);
   inspection.refusal = RefuseLinker(image);
   if (!inspection.refusal) inspection.refusal = RefuseFormat(facts);
-  if (!inspection.refusal) inspection.refusal = RefuseRights(image);
+  if (!inspection.refusal) inspection.refusal = RefuseRights(file);
   if (!inspection.refusal) inspection.refusal = RefuseAllocator(facts);
   if (elf != nullptr) inspection.framework = FindFramework(elf.get(), facts);
   inspection.stream_problem = FindStreamProblem(facts, inspection.framework);

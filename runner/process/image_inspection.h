@@ -18,8 +18,10 @@ struct ElfFacts {
   std::string sanitizer;         // "AddressSanitizer"; empty: none
   std::string sanitizer_option;  // "address"
   bool defines_malloc = false;
-  bool needs_google_test = false;     // the file needs a shared libgtest
-  bool imports_stream_calls = false;  // each function by which GoogleTest streams its events
+  bool needs_google_test = false;  // the file needs a shared libgtest
+  // The table of what the file imports has not each function by which GoogleTest streams its
+  // events. False where there is no such table, as in a file without section headers.
+  bool lacks_stream_call = false;
   // A function that the file has instead of the C library's, and by which GoogleTest would stream
   // its events, as a test of network code has; empty if there is none.
   std::string exported_stream_call;  // other modules call it, too

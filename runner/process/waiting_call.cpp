@@ -123,10 +123,9 @@ WaitsAt KindOfSocket(int pid, int fd, const std::string& name) {
 WaitsAt KindOfFile(const std::string& path) {
   struct statx file {};
   constexpr unsigned kWanted = STATX_TYPE;
-  const ProcPlace place(path);
-  if (::statx(place.directory(), place.name(), AT_STATX_DONT_SYNC, kWanted, &file) != 0) {
-    return WaitsAt::kUnknown;
-  }
+  const UniqueFd place = OpenPlaceOf(path, O_PATH);
+  constexpr int kHow = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
+  if (!place || ::statx(place.get(), "", kHow, kWanted, &file) != 0) return WaitsAt::kUnknown;
   if (S_ISFIFO(file.stx_mode)) return WaitsAt::kPipe;
   // Documentation/admin-guide/devices.txt: terminals, consoles, and pseudo terminals.
   const unsigned device = S_ISCHR(file.stx_mode) ? file.stx_rdev_major : 0;

@@ -32,6 +32,8 @@ bool IsSwitchedOff(int pid) {
                      [pid](std::string_view flag) { return HasArgument(pid, flag); });
 }
 
+bool IsGood(Verdict verdict) { return verdict == Verdict::kPass || verdict == Verdict::kNotGated; }
+
 bool IsUnendedTest(const WindowResult& window) { return window.status == TestStatus::kCrashed; }
 
 }  // namespace
@@ -154,7 +156,11 @@ void FurtherProcesses::TakeWindows(Process& process) {
   AddTracing(region, tracing_);
   judged_ += process.judged->judged();
   std::erase_if(process.windows, [&](const WindowResult& window) {
-    if (window.kind == WindowKind::kProcess) return !has_own_row;
+    // Programs fork in their hundreds, as shells do: of those that did nothing wrong nothing is
+    // said.
+    if (window.kind == WindowKind::kProcess) {
+      return !has_own_row || (process.kind == Kind::kForked && IsGood(window.verdict));
+    }
     // A helper of a test may end as that likes.
     return IsUnendedTest(window) && !process.child.started_by.empty();
   });

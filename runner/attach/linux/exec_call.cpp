@@ -6,8 +6,6 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <filesystem>
-#include <system_error>
 
 #include "runner/attach/linux/target_module.h"
 #include "runner/attach/linux/thread_stops.h"
@@ -16,8 +14,6 @@
 
 namespace leakgate {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::size_t kMostOfScript = 256;  // as much as the kernel reads
 constexpr std::size_t kMostText = std::size_t{1} << 12;
@@ -44,14 +40,14 @@ std::optional<CallArguments> ReadCall(int tid) {
 }
 
 std::optional<std::string> ReadText(const TargetMemory& memory, std::uint64_t address) {
-  std::string text;
+  std::optional<std::string> text(std::in_place);
   char part[256];
-  while (text.size() < kMostText) {
+  while (text->size() < kMostText) {
     const std::size_t bytes = sizeof(part) - address % sizeof(part);  // never over a page's end
     if (!memory.Read(address, part, bytes)) return std::nullopt;
     const std::size_t length = ::strnlen(part, bytes);
-    text.append(part, length);
-    if (length < bytes) return text;
+    text->append(part, length);
+    if (length < bytes) break;
     address += bytes;
   }
   return text;

@@ -76,8 +76,7 @@ bool IsTracedHere(int tid) {
 bool IsThisProgram(int file) {
   static const std::optional<struct stat> own = StatPlaceOf("/proc/self/exe");
   struct stat opened {};
-  return own && ::fstat(file, &opened) == 0 && opened.st_dev == own->st_dev &&
-         opened.st_ino == own->st_ino;
+  return own && ::fstat(file, &opened) == 0 && IdOf(opened) == IdOf(*own);
 }
 
 }  // namespace

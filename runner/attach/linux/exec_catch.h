@@ -91,7 +91,8 @@ class ExecCatch {
   void Allow(const ExecQuestion& question) const;
   void Tell(std::uint64_t number) const;
   static bool IsGone(int tid, Seized& seized);
-  // Returns why the thread could not be seized, if it was not.
+  // Returns why the thread could not be seized, if it was not; an empty text if it has ended in
+  // execve, so that no program begins.
   std::optional<std::string> Seize(const ExecQuestion& question) const;
   void OnStop(int tid, int status);
   void OnExec(int pid, int tid);

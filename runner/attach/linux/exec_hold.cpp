@@ -22,6 +22,7 @@
 #include "runner/attach/linux/exec_call.h"
 #include "runner/attach/linux/exec_catch.h"
 #include "runner/attach/linux/exec_watchdog.h"
+#include "runner/base/linux/proc_place.h"
 #include "runner/base/local_socket.h"
 #include "runner/process/image_inspection.h"
 #include "runner/process/proc_files.h"
@@ -74,13 +75,6 @@ std::optional<unsigned> RealUserOf(int tid) {
   return static_cast<unsigned>(std::strtoul(ids.c_str(), nullptr, 10));
 }
 
-using FileId = std::pair<std::uint64_t, std::uint64_t>;  // device and inode
-
-FileId FileIdOf(int file) {
-  struct stat status {};
-  return ::fstat(file, &status) == 0 ? FileId(status.st_dev, status.st_ino) : FileId();
-}
-
 // Returns the dynamic linkers of the holder's own root.
 std::set<FileId> SystemsLinkers() {
   constexpr const char* kPlaces[] = {"/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1",
@@ -88,8 +82,7 @@ std::set<FileId> SystemsLinkers() {
                                      "/lib/ld-musl-x86_64.so.1",    "/lib/ld-musl-aarch64.so.1"};
   std::set<FileId> linkers;
   for (const char* const place : kPlaces) {
-    struct stat status {};
-    if (::stat(place, &status) == 0) linkers.emplace(status.st_dev, status.st_ino);
+    if (const auto facts = StatPlaceOf(place)) linkers.insert(IdOf(*facts));
   }
   return linkers;
 }
@@ -239,7 +232,9 @@ void ExecHold::Decide(int tid, UniqueFd file) {
   const std::optional<unsigned> uid = tid == 0 ? std::nullopt : RealUserOf(tid);
   if (!uid) return Allow(file.get());
   if (IsDynamicLinker(PathOfDescriptor(file.get()))) {
-    if (linkers_.contains(FileIdOf(file.get()))) IgnoreFile(file.get());
+    struct stat facts {};
+    const bool is_systems = ::fstat(file.get(), &facts) == 0 && linkers_.contains(IdOf(facts));
+    if (is_systems) IgnoreFile(file.get());
     return Allow(file.get());
   }
   if (!handlers_.is_wanted_user(*uid)) return LetGo({std::move(file), tid, *uid}, "");

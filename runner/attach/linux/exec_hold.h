@@ -42,6 +42,7 @@
 
 #include "runner/base/descriptors.h"
 #include "runner/base/expected.h"
+#include "runner/base/linux/proc_place.h"
 #include "runner/process/linux/worker_factory.h"
 
 namespace leakgate {
@@ -148,8 +149,8 @@ class ExecHold {
   UniqueFd events_;  // an epoll of `asked_` and the workers' sockets
   UniqueFd mounts_;
   void* timer_ = nullptr;
-  Mapping steps_;                                              // shared with the watchdog
-  std::set<std::pair<std::uint64_t, std::uint64_t>> linkers_;  // files that nobody is asked about
+  Mapping steps_;             // shared with the watchdog
+  std::set<FileId> linkers_;  // files that nobody is asked about
   std::uint64_t last_ask_ = 0;
   std::size_t most_waiting_ = 0;
   std::map<std::uint64_t, Waiting> waiting_;  // by the number of the question

@@ -186,7 +186,7 @@ Expected<void> RequireOurNetwork(int pid) {
   const auto ours = StatPlaceOf("/proc/self/ns/net");
   const auto theirs = StatPlaceOf(fmt::format("/proc/{}/ns/net", pid));
   if (!ours || !theirs) return {};
-  if (ours->st_ino == theirs->st_ino && ours->st_dev == theirs->st_dev) return {};
+  if (IdOf(*ours) == IdOf(*theirs)) return {};
   return InconclusiveError(fmt::format(
       "PID {} is in another network namespace (a container's, or a service's with "
       "PrivateNetwork=), where its agent does not find the session; start the session in there",

@@ -3,8 +3,6 @@
 #include <elfutils/libdwfl.h>
 #include <fmt/format.h>
 
-#include <filesystem>
-
 #include "runner/base/linux/proc_place.h"
 #include "runner/base/regular_file.h"
 

@@ -6,7 +6,6 @@
 
 #include <climits>
 #include <string_view>
-#include <utility>
 
 namespace leakgate {
 namespace {
@@ -15,6 +14,28 @@ UniqueFd& OwnProc() {
   static UniqueFd proc;
   return proc;
 }
+
+// Where a path is looked up, as openat(2) and others take it.
+class ProcPlace {
+ public:
+  // REQUIRES: `path` lives as long as this.
+  explicit ProcPlace(const std::string& path) : name_(path.c_str()) {
+    constexpr std::string_view kProc = "/proc";
+    const bool is_of_proc =
+        path.starts_with(kProc) && (path.size() == kProc.size() || path[kProc.size()] == '/');
+    if (!OwnProc() || !is_of_proc) return;
+    const std::size_t begin = path.find_first_not_of('/', kProc.size());
+    directory_ = OwnProc().get();
+    name_ = begin == std::string::npos ? "." : name_ + begin;
+  }
+
+  int directory() const { return directory_; }
+  const char* name() const { return name_; }
+
+ private:
+  int directory_ = AT_FDCWD;
+  const char* name_;
+};
 
 }  // namespace
 
@@ -28,18 +49,6 @@ void UseOwnProc() {
 }
 
 int OwnProcDescriptor() { return OwnProc().get(); }
-
-ProcPlace::ProcPlace(std::string path) : path_(std::move(path)) {
-  constexpr std::string_view kProc = "/proc";
-  const bool is_of_proc =
-      path_.starts_with(kProc) && (path_.size() == kProc.size() || path_[kProc.size()] == '/');
-  if (!OwnProc() || !is_of_proc) return;
-  directory_ = OwnProc().get();
-  begin_ = path_.find_first_not_of('/', kProc.size());
-  if (begin_ != std::string::npos) return;
-  path_ = ".";
-  begin_ = 0;
-}
 
 UniqueFd OpenPlaceOf(const std::string& path, int access) {
   const ProcPlace place(path);

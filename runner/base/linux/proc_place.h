@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <compare>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -20,19 +22,7 @@ void UseOwnProc();
 // Its descriptor, which is to be kept open; -1 if there is none.
 [[nodiscard]] int OwnProcDescriptor();
 
-// A path as openat(2) and others take it. Any path may be given; one of /proc is absolute.
-class ProcPlace {
- public:
-  explicit ProcPlace(std::string path);
-
-  int directory() const { return directory_; }
-  const char* name() const { return path_.c_str() + begin_; }
-
- private:
-  std::string path_;
-  int directory_ = AT_FDCWD;
-  std::size_t begin_ = 0;
-};
+// These take any path; one of /proc is absolute.
 
 // Opens the path, with O_CLOEXEC. errno tells why it failed.
 [[nodiscard]] UniqueFd OpenPlaceOf(const std::string& path, int access);
@@ -42,5 +32,14 @@ class ProcPlace {
 [[nodiscard]] std::optional<struct stat> StatPlaceOf(const std::string& path);
 // Returns the text of a link, of "/proc/self/fd/3" say; empty if it cannot be read (errno).
 [[nodiscard]] std::string ReadLinkOf(const std::string& path);
+
+// Tells a file from all others that there are at the moment, whatever its names are.
+struct FileId {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+
+  friend auto operator<=>(const FileId&, const FileId&) = default;
+};
+inline FileId IdOf(const struct stat& facts) { return {facts.st_dev, facts.st_ino}; }
 
 }  // namespace leakgate

@@ -118,8 +118,8 @@ TEST(UserCodeTest, LeavesOutModulesOfTheRuntime) {
 TEST(UserCodeTest, CountsModulesOfLikeNamesAsTheUsers) {
   for (const char* const module :
        {"/src/libcache.so", "/src/libc-ares.so.2", "/src/libmine.so", "/src/libc++utils.so",
-        "/src/libm-3d.so", "/src/ld_test", "/src/libc", "/src/libgtest_helpers.so",
-        "/src/libc.so.6.d/net.so"}) {
+        "/src/libm-3d.so", "/src/librt-1.0.so", "/src/libm-3.so", "/src/libdl-2.x.so",
+        "/src/ld_test", "/src/libc", "/src/libgtest_helpers.so", "/src/libc.so.6.d/net.so"}) {
     EXPECT_TRUE(IsUserFrame(InModule(module, ""))) << module;
   }
 }

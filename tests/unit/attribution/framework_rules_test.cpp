@@ -214,6 +214,7 @@ TEST(FrameworkRulesTest, LeavesAUsersFunctionThatAListedOneIsNamedIn) {
 
 TEST(FrameworkRulesTest, LeavesAUsersFunctionOfAListedOnesNameAndOtherParameters) {
   EXPECT_EQ(Match({In("testing::Mock::Register()"), kTestBody}), std::nullopt);
+  EXPECT_EQ(Match({In("testing::Mock::Register(void const*)"), kTestBody}), std::nullopt);
   EXPECT_EQ(Match({In("testing::Mock::AllowLeak(int)"), kTestBody}), std::nullopt);
   EXPECT_EQ(Match({In("testing::Mock::AllowLeak(void const*)"), kTestBody}), "gmock.mocks");
 }
