@@ -160,4 +160,13 @@ std::optional<std::string> MatchFrameworkRule(const std::vector<Frame>& stack, U
   return std::string(rule->name);
 }
 
+// TestEventRepeater (googletest/src/gtest.cc) calls each listener.
+bool IsOfEventListener(const std::vector<Frame>& stack) {
+  constexpr std::string_view kCaller = "testing::internal::TestEventRepeater::On";
+  return std::any_of(stack.begin(), stack.end(), [&](const Frame& frame) {
+    return OriginOf(frame) == FrameOrigin::kGoogleTest &&
+           QualifiedNameOf(frame.function).starts_with(kCaller);
+  });
+}
+
 }  // namespace leakgate

@@ -54,4 +54,8 @@ struct FrameworkRule {
 [[nodiscard]] std::optional<std::string> MatchFrameworkRule(const std::vector<Frame>& stack,
                                                             UnwindEnd end);
 
+// Returns whether a listener of GoogleTest's events made it, the user's own: what such a listener
+// keeps of each test, for a report say, is the program's, and no test's growth.
+[[nodiscard]] bool IsOfEventListener(const std::vector<Frame>& stack);
+
 }  // namespace leakgate

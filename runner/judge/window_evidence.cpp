@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "runner/attribution/framework_rules.h"
 #include "runner/base/time_limit.h"
 #include "runner/judge/settled_blocks.h"
 #include "runner/process/proc_files.h"
@@ -261,6 +262,19 @@ void MarkStatic(const RegionReader& region,
     facts.disposition = Disposition::kOneTime;
     facts.explanation =
         "made by what runs once: the initialiser of a static variable, or std::call_once";
+  }
+}
+
+void MarkKeptByListeners(const std::function<bool(std::uint32_t stack)>& is_confirmed,
+                         CallSites& sites, WindowEvidence& evidence) {
+  for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
+    BlockFacts& facts = evidence.facts[i];
+    const std::uint32_t stack = evidence.blocks[i].stack;
+    if (IsLost(facts.reach) || !IsCandidate(evidence, i, sites) || !is_confirmed(stack)) continue;
+    if (!IsOfEventListener(sites.Of(stack).finding.stack)) continue;
+    facts.disposition = Disposition::kBounded;
+    facts.explanation =
+        "a listener of GoogleTest's events keeps it for the program, as many times as tests run";
   }
 }
 

@@ -73,6 +73,10 @@ void MarkStatic(const RegionReader& region,
                 const std::function<bool(std::uint32_t stack)>& is_confirmed,
                 WindowEvidence& evidence);
 
+// Marks what the user's own listeners of GoogleTest's events keep: a report has a line of each test.
+void MarkKeptByListeners(const std::function<bool(std::uint32_t stack)>& is_confirmed,
+                         CallSites& sites, WindowEvidence& evidence);
+
 // Returns whether it is still to be found out what became of a block.
 [[nodiscard]] bool IsOpen(const BlockFacts& facts);
 // Returns whether the block is open and the user's.

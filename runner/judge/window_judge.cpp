@@ -201,6 +201,7 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
   if (around_.baseline != nullptr) MarkKnownBlocks(BaselineOf(result), sites_, *evidence);
   if (is_test) {
     MarkStatic(region_, is_confirmed, *evidence);
+    MarkKeptByListeners(is_confirmed, sites_, *evidence);
     MarkUnconfirmed([&](const LiveBlock& block) { return is_confirmed(block.stack); }, *evidence);
   }
   Conclude(*evidence, result);

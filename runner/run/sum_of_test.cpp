@@ -6,6 +6,7 @@
 #include <string>
 
 #include "runner/attribution/call_sites.h"
+#include "runner/attribution/framework_rules.h"
 #include "runner/attribution/leak_identity.h"
 #include "runner/attribution/stack_pattern.h"
 #include "runner/judge/baseline.h"
@@ -33,6 +34,7 @@ bool IsExcused(const Finding& finding) {
 }
 
 bool Counts(SumScope& scope, const Finding& site) {
+  if (IsOfEventListener(site.stack)) return false;
   const AppliedBudget& budget = scope.charges.BudgetOf(site.stack);
   if (!LeavesGrowthToDefault(budget, AllocationKind::kMalloc)) return false;
   if (budget.thread_scope == ThreadScope::kTest) return false;
