@@ -119,16 +119,12 @@ WaitsAt KindOfSocket(int pid, int fd, const std::string& name) {
   return limit.tv_sec != 0 || limit.tv_usec != 0 ? WaitsAt::kHastySocket : WaitsAt::kSocket;
 }
 
-// Asks no server of a file system: it may never answer.
 WaitsAt KindOfFile(const std::string& path) {
-  struct statx file {};
-  constexpr unsigned kWanted = STATX_TYPE;
-  const UniqueFd place = OpenPlaceOf(path, O_PATH);
-  constexpr int kHow = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
-  if (!place || ::statx(place.get(), "", kHow, kWanted, &file) != 0) return WaitsAt::kUnknown;
-  if (S_ISFIFO(file.stx_mode)) return WaitsAt::kPipe;
+  const std::optional<struct statx> file = StatKnownOf(path);
+  if (!file) return WaitsAt::kUnknown;
+  if (S_ISFIFO(file->stx_mode)) return WaitsAt::kPipe;
   // Documentation/admin-guide/devices.txt: terminals, consoles, and pseudo terminals.
-  const unsigned device = S_ISCHR(file.stx_mode) ? file.stx_rdev_major : 0;
+  const unsigned device = S_ISCHR(file->stx_mode) ? file->stx_rdev_major : 0;
   const bool is_terminal = device == 4 || device == 5 || (device >= 136 && device <= 143);
   return is_terminal ? WaitsAt::kTerminal : WaitsAt::kUnknown;
 }

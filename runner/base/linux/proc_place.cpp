@@ -66,6 +66,14 @@ std::optional<struct stat> StatPlaceOf(const std::string& path) {
   return facts;
 }
 
+std::optional<struct statx> StatKnownOf(const std::string& path) {
+  const ProcPlace place(path);
+  struct statx facts {};
+  constexpr int kHow = AT_STATX_DONT_SYNC;
+  if (::statx(place.directory(), place.name(), kHow, STATX_TYPE, &facts) != 0) return std::nullopt;
+  return facts;
+}
+
 std::string ReadLinkOf(const std::string& path) {
   const ProcPlace place(path);
   char target[PATH_MAX];

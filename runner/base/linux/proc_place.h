@@ -30,6 +30,9 @@ void UseOwnProc();
 [[nodiscard]] UniqueFd OpenSharedPlaceOf(const std::string& path, int access);
 // Returns what the path leads to; nothing if there is no such thing.
 [[nodiscard]] std::optional<struct stat> StatPlaceOf(const std::string& path);
+// The same by statx(2), of what the kernel knows without asking a server of the file system, which
+// may never answer: the type and the device.
+[[nodiscard]] std::optional<struct statx> StatKnownOf(const std::string& path);
 // Returns the text of a link, of "/proc/self/fd/3" say; empty if it cannot be read (errno).
 [[nodiscard]] std::string ReadLinkOf(const std::string& path);
 
