@@ -459,6 +459,62 @@ void Confirmation::RepeatTogether(const AskedByTest& asked, std::chrono::nanosec
   }
 }
 
+void Confirmation::RepeatLongTogether(const std::vector<const WindowResult*>& windows) {
+  // So that each of their repetitions together takes no longer than this.
+  constexpr std::chrono::milliseconds kOnce(4);
+  std::map<std::string, const WindowResult*> tests;
+  std::chrono::nanoseconds once{};
+  for (const WindowResult* const window : windows) {
+    const auto known = outcomes_.find(window->name);
+    const bool may_be = known != outcomes_.end() && !known->second.longer &&
+                        MayShareProcess(*window) &&
+                        NeedsMore(known->second.first, known->second.asked);
+    const std::chrono::nanoseconds of_test = window->end - window->begin;
+    if (!may_be || tests.contains(window->name) || of_test > kOnce) continue;
+    if (once + of_test > kOnce) {
+      RepeatLongTogether(std::exchange(tests, {}));
+      once = {};
+    }
+    tests.emplace(window->name, window);
+    once += of_test;
+  }
+  RepeatLongTogether(tests);
+}
+
+void Confirmation::RepeatLongTogether(const std::map<std::string, const WindowResult*>& tests) {
+  if (tests.size() < 2) return;
+  RepetitionRequest request;
+  request.repetitions = kMostRepetitions;
+  for (const auto& [test, window] : tests) {
+    CountsInSum counts = CountsFor(setup_, *window);
+    if (counts == nullptr) continue;
+    request.tests.push_back(test);
+    request.call_sites.merge(SitesOf(outcomes_.at(test).asked));
+    request.counts_by_test.emplace(test, std::move(counts));
+  }
+  request.timeout = std::min(limits_.test, kLongestSeries / 2);
+  const auto grows = [this](const std::string& test, const GrowthOfTest& growth) {
+    const std::set<AskedStack>& asked = outcomes_.at(test).asked;
+    return std::any_of(asked.begin(), asked.end(), [&](const AskedStack& one) {
+      const auto judged = JudgeAsked(growth.series, one, SeriesLength::kOpen);
+      return judged && judged->growth == Growth::kSteady && !judged->is_of_all_stacks;
+    });
+  };
+  request.judged_from = kBeyondBounds;
+  request.is_enough = [&](const SoFar& so_far) {
+    return std::all_of(so_far.by_test.begin(), so_far.by_test.end(),
+                       [&](const auto& of_test) { return grows(of_test.first, of_test.second); });
+  };
+  RepetitionResult result = RepeatWithin(std::move(request));
+  if (!result.problem.empty()) return;
+  for (auto& [test, growth] : result.by_test) {
+    if (!grows(test, growth)) continue;
+    RepetitionResult& longer = outcomes_.at(test).longer.emplace();
+    longer.series = std::move(growth.series);
+    longer.all = std::move(growth.all);
+  }
+}
+
 void Confirmation::Prepare(const WindowResult& window) {
   if (IsOpen(window)) OutcomeOf(window, OpenStacks(window));
 }
@@ -596,6 +652,7 @@ void RunConfirmations::ConfirmAll(const std::string& why_not, RunResult& result)
       Tell(window->name, open.size(), begun);
       after.Prepare(*window);
     }
+    after.RepeatLongTogether(windows);
   }
   for (WindowResult& window : result.windows) {
     if (ConfirmOf(window) == Confirm::kOff) {

@@ -51,6 +51,11 @@ class Confirmation {
   // IsOpen.
   void Prepare(const WindowResult& window);
 
+  // Makes the long series of quick tests among those of `windows` that are about to fail, in few
+  // processes. It counts for a test of which a call stack grows by itself there: what others of the
+  // process hide or add is told by a process for each. REQUIRES: Prepare was called for all.
+  void RepeatLongTogether(const std::vector<const WindowResult*>& windows);
+
   // Repeats the window's test and decides its verdict anew. Does nothing unless IsOpen.
   void Confirm(WindowResult& window);
 
@@ -85,6 +90,7 @@ class Confirmation {
 
   Outcome& OutcomeOf(const WindowResult& window, const std::set<AskedStack>& asked);
   void RepeatTogether(const AskedByTest& asked, std::chrono::nanoseconds once);
+  void RepeatLongTogether(const std::map<std::string, const WindowResult*>& tests);
   RepetitionResult RepeatFirst(const WindowResult& window, const std::set<AskedStack>& asked);
   RepetitionResult RepeatForLong(const WindowResult& window, const std::set<AskedStack>& asked);
   RepetitionResult RepeatFor(const WindowResult& window, RepetitionRequest request);

@@ -45,15 +45,20 @@ void CountsByStack::Halve() {
   stride_ *= 2;
 }
 
-std::map<std::uint32_t, RepetitionSeries> CountsByStack::AllSeries(const BySource& counts) const {
-  std::map<std::uint32_t, RepetitionSeries> all;
+std::map<CountsByStack::Key, RepetitionSeries> CountsByStack::Collect(const Place& place_of) const {
+  std::map<Key, RepetitionSeries> all;
   const auto series_of = [&](const Key& key) -> RepetitionSeries* {
-    if (counts && !counts(key.first)) return nullptr;
-    RepetitionSeries& series = all[key.second];
+    const std::optional<Key> place = place_of(key);
+    if (!place) return nullptr;
+    const auto [entry, is_new] = all.try_emplace(*place);
+    RepetitionSeries& series = entry->second;
+    if (!is_new) return &series;
     series.blocks.resize(nets_.size());
     series.bytes.resize(nets_.size());
     series.told_blocks.resize(told_.size());
     series.told_bytes.resize(told_.size());
+    series.is_built_once = !built_later_.contains(key.second);
+    series.stride = stride_;
     return &series;
   };
   for (std::size_t i = 0; i < nets_.size(); ++i) {
@@ -76,15 +81,30 @@ std::map<std::uint32_t, RepetitionSeries> CountsByStack::AllSeries(const BySourc
     }
   }
   for (const auto& [key, amount] : first_) {
-    const auto known = all.find(key.second);
-    if (known == all.end() || (counts && !counts(key.first))) continue;
-    known->second.first += amount;
-  }
-  for (auto& [stack, series] : all) {
-    series.is_built_once = !built_later_.contains(stack);
-    series.stride = stride_;
+    const std::optional<Key> place = place_of(key);
+    const auto known = place ? all.find(*place) : all.end();
+    if (known != all.end()) known->second.first += amount;
   }
   return all;
+}
+
+std::map<std::uint32_t, RepetitionSeries> CountsByStack::AllSeries(const BySource& counts) const {
+  const auto collected = Collect([&](const Key& key) -> std::optional<Key> {
+    if (counts && !counts(key.first)) return std::nullopt;
+    return Key{0, key.second};
+  });
+  std::map<std::uint32_t, RepetitionSeries> all;
+  for (const auto& [key, series] : collected) all.emplace(key.second, series);
+  return all;
+}
+
+std::map<std::uint32_t, std::map<std::uint32_t, RepetitionSeries>> CountsByStack::SeriesByTest()
+    const {
+  std::map<std::uint32_t, std::map<std::uint32_t, RepetitionSeries>> by_test;
+  const auto collected = Collect(
+      [](const Key& key) { return key.first >= kFirstTest ? std::optional(key) : std::nullopt; });
+  for (const auto& [key, series] : collected) by_test[key.first].emplace(key.second, series);
+  return by_test;
 }
 
 std::set<std::pair<std::uint32_t, std::uint32_t>> CountsByStack::FindChanged() const {

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -55,14 +56,22 @@ class CountsByStack {
   [[nodiscard]] std::map<std::uint32_t, RepetitionSeries> AllSeries(
       const BySource& counts = nullptr) const;
 
+  // Returns the same of what each test made, by its number.
+  [[nodiscard]] std::map<std::uint32_t, std::map<std::uint32_t, RepetitionSeries>> SeriesByTest()
+      const;
+
   // Returns the tests of which a look found more or less than the one before, with the stacks.
   [[nodiscard]] std::set<std::pair<std::uint32_t, std::uint32_t>> FindChanged() const;
 
  private:
   using Key = std::pair<std::uint32_t, std::uint32_t>;  // test and stack
   using ByKey = std::map<Key, Amount>;
+  // Nothing: the key does not count.
+  using Place = std::function<std::optional<Key>(const Key& key)>;
 
   void Halve();
+  // Adds the series of all keys up at their places.
+  [[nodiscard]] std::map<Key, RepetitionSeries> Collect(const Place& place_of) const;
 
   bool has_begun_ = false;
   std::size_t stride_ = 1;

@@ -47,13 +47,14 @@ FreedInTime FreedOf(const SoFar& so_far, const WindowResult& window, const Findi
                     const GrowsByItself& grows_by_itself) {
   const auto sum = so_far.by_test.find(window.name);
   const bool has_sum = !IsMapped(finding) && sum != so_far.by_test.end();
-  const FreedInTime of_sum = has_sum ? JudgePauses(sum->second.total) : FreedInTime::kUnseen;
+  const FreedInTime of_sum = has_sum ? JudgePauses(sum->second.all.total) : FreedInTime::kUnseen;
   const bool any_stays =
-      has_sum && std::any_of(sum->second.shares.begin(), sum->second.shares.end(),
+      has_sum && std::any_of(sum->second.all.shares.begin(), sum->second.all.shares.end(),
                              [](const GrowthShare& share) { return Stays(share.series); });
   if (any_stays) return FreedInTime::kNot;
-  const auto site = so_far.series.find(SeriesKey(finding));
-  if (site == so_far.series.end() || (has_sum && CyclesIn(so_far) < 2)) return of_sum;
+  const SeriesBySite& series = has_sum ? sum->second.series : so_far.series;
+  const auto site = series.find(SeriesKey(finding));
+  if (site == series.end() || (has_sum && CyclesIn(so_far) < 2)) return of_sum;
   FreedInTime freed = LessOf(of_sum, JudgePauses(AllOf(site->second)));
   const auto own = site->second.find(CallStackKey(finding));
   if (own == site->second.end() || !grows_by_itself(window, finding)) return freed;

@@ -203,17 +203,35 @@ void IterationCounts::AddSeriesOf(const CountsByStack& counts, const std::string
   }
 }
 
-AllGrowth IterationCounts::GrowthOfAll(const CountsInSum& counts, const std::string& test) {
-  const auto number = numbers_.find(test);
-  const std::uint32_t wanted = number == numbers_.end() ? kOfNobody : number->second;
-  if (!test.empty() && wanted == kOfNobody) return {};
+AllGrowth IterationCounts::GrowthOfAll(const CountsInSum& counts) {
+  return SumOf(blocks_.AllSeries([](std::uint32_t source) { return source != kOfNobody; }), counts);
+}
+
+std::map<std::string, GrowthOfTest> IterationCounts::GrowthByTest(
+    const std::map<std::string, CountsInSum>& tests) {
+  std::map<std::string, GrowthOfTest> growth;
+  const auto by_test = blocks_.SeriesByTest();
+  for (const auto& [test, counts] : tests) {
+    const auto number = numbers_.find(test);
+    const auto made = number == numbers_.end() ? by_test.end() : by_test.find(number->second);
+    if (made == by_test.end()) continue;
+    GrowthOfTest& of_test = growth[test];
+    of_test.all = SumOf(made->second, counts);
+    for (const auto& [stack, series] : made->second) {
+      const CallSite& site = sites_.Of(stack);
+      if (!IsUsers(site.finding)) continue;
+      AddSeries(series, of_test.series[SeriesKey(site.finding)][site.text]);
+    }
+  }
+  return growth;
+}
+
+AllGrowth IterationCounts::SumOf(const std::map<std::uint32_t, RepetitionSeries>& by_stack,
+                                 const CountsInSum& counts) {
   AllGrowth all;
   std::map<std::string, GrowthShare> shares;
   std::map<std::string, std::int64_t> most;  // the growth of the stack that a share names
-  const auto is_counted = [&](std::uint32_t source) {
-    return test.empty() ? source != kOfNobody : source == wanted;
-  };
-  for (const auto& [stack, series] : blocks_.AllSeries(is_counted)) {
+  for (const auto& [stack, series] : by_stack) {
     const Finding& finding = sites_.Of(stack).finding;
     if (!IsUsers(finding) || !counts(finding)) continue;
     AddSeries(series, all.total);

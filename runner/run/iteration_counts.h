@@ -34,6 +34,12 @@ using SeriesBySite = std::map<std::string, SeriesByStack>;
 // Stands for all descriptors, which have no call stack.
 inline constexpr const char* kDescriptorsKey = "file descriptors";
 
+// What one of several tests of a process has made.
+struct GrowthOfTest {
+  AllGrowth all;
+  SeriesBySite series;  // of blocks
+};
+
 enum class CountDescriptors { kNo, kYes };
 
 class IterationCounts {
@@ -67,10 +73,14 @@ class IterationCounts {
   // Returns how many looks there were. REQUIRES: as CountIterations.
   [[nodiscard]] std::size_t CountLooks() const { return looks_; }
 
-  // Returns the sum of what call sites have for which `counts` is true, or, if `test` is not empty,
-  // of what that test has made of it. What was made after the first iteration in no test does not
-  // count. REQUIRES: likewise.
-  [[nodiscard]] AllGrowth GrowthOfAll(const CountsInSum& counts, const std::string& test = "");
+  // Returns the sum of what call sites have for which `counts` is true. What was made after the
+  // first iteration in no test does not count. REQUIRES: likewise.
+  [[nodiscard]] AllGrowth GrowthOfAll(const CountsInSum& counts);
+
+  // Returns the same of what each of the tests has made, and the series of that. REQUIRES:
+  // likewise.
+  [[nodiscard]] std::map<std::string, GrowthOfTest> GrowthByTest(
+      const std::map<std::string, CountsInSum>& tests);
 
   // Returns the tests of which any iteration but the first left more or fewer blocks of the user's
   // than the one before. REQUIRES: likewise.
@@ -99,6 +109,8 @@ class IterationCounts {
   void CountMappings(int asking_tid);
   void CountDescriptorsNow(int asking_tid);
   void NoteTestEnd(const std::string& test);
+  [[nodiscard]] AllGrowth SumOf(const std::map<std::uint32_t, RepetitionSeries>& by_stack,
+                                const CountsInSum& counts);
   void AddSeriesOf(const CountsByStack& counts, const std::string& prefix,
                    const std::set<std::string>& call_sites, SeriesBySite& series);
 

@@ -216,21 +216,12 @@ AllGrowth SumOf(IterationCounts& counts, const RepetitionRequest& request) {
   return request.counts_in_sum ? counts.GrowthOfAll(request.counts_in_sum) : AllGrowth{};
 }
 
-std::map<std::string, AllGrowth> SumsByTest(IterationCounts& counts,
-                                            const RepetitionRequest& request) {
-  std::map<std::string, AllGrowth> sums;
-  for (const auto& [test, counts_in_sum] : request.counts_by_test) {
-    sums[test] = counts.GrowthOfAll(counts_in_sum, test);
-  }
-  return sums;
-}
-
 using EnoughBy = std::function<bool(const SoFar& so_far)>;
 
 bool IsEnough(const EnoughBy& is_enough, IterationCounts& counts,
               const RepetitionRequest& request) {
   const SeriesBySite series = counts.SeriesOf(request.call_sites);
-  return is_enough({series, SumOf(counts, request), SumsByTest(counts, request)});
+  return is_enough({series, SumOf(counts, request), counts.GrowthByTest(request.counts_by_test)});
 }
 
 // What happens between two repetitions: a pause, and the process's end, once what they tell is
@@ -262,6 +253,7 @@ class Interruptions {
     if (request_.pauses) return PauseOrEnd(counts);
     constexpr std::size_t kEach = 8;
     if (!request_.is_enough || counts.CountLooks() % kEach != 0) return false;
+    if (static_cast<std::size_t>(counts.CountIterations()) < request_.judged_from) return false;
     return IsEnough(request_.is_enough, counts, request_);
   }
 
@@ -453,7 +445,7 @@ RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& r
   RepetitionResult result;
   result.series = counts->SeriesOf(request.call_sites);
   result.all = SumOf(*counts, request);
-  result.by_test = SumsByTest(*counts, request);
+  result.by_test = counts->GrowthByTest(request.counts_by_test);
   result.descriptors_left = counts->DescriptorsLeft();
   result.tests_with_descriptors = counts->TestsWithDescriptors();
   if (!request.tells_frees) return result;

@@ -77,7 +77,7 @@ inline constexpr int kFewestRepetitions = 6;
 struct SoFar {
   const SeriesBySite& series;
   const AllGrowth& all;
-  const std::map<std::string, AllGrowth>& by_test;  // if counts_by_test is set
+  const std::map<std::string, GrowthOfTest>& by_test;  // if counts_by_test is set
 };
 
 // The repetitions stop between two of them, while the other threads run on: a series of cycles as
@@ -103,6 +103,7 @@ struct RepetitionRequest {
   // If set, the repetitions need not all take place: the process is killed between two of them when
   // this returns true, or at the timeout, and what has taken place counts.
   std::function<bool(const SoFar& so_far)> is_enough{};
+  std::size_t judged_from = 0;  // is_enough is not asked before so many repetitions
   // Which call sites count in the sum of all; if not set, there is no sum.
   CountsInSum counts_in_sum{};
   std::map<std::string, CountsInSum> counts_by_test{};  // likewise, of each test alone
@@ -113,8 +114,8 @@ struct RepetitionResult {
   std::string problem;  // one line that says why there is no result; empty if there is one
   // For those of the requested call sites that had a live block at the end of any repetition.
   SeriesBySite series;
-  AllGrowth all = {};                             // if counts_in_sum was set
-  std::map<std::string, AllGrowth> by_test = {};  // if counts_by_test was set
+  AllGrowth all = {};                                // if counts_in_sum was set
+  std::map<std::string, GrowthOfTest> by_test = {};  // if counts_by_test was set
   ResourcesLeft descriptors_left = {};  // by the second repetition, if descriptors were asked for
   std::set<std::string> tests_with_descriptors = {};  // that left some open, likewise
   // As IterationCounts::StacksFreedLater, if that was asked for.
