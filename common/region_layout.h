@@ -32,7 +32,7 @@ inline constexpr std::uint64_t kRegionMagic = 0x6574'6167'6b61'656cULL;  // "lea
 // request, through the mailbox. Version 8 has stack_events, and frees by stack. In version 7,
 // tracing may begin and end while the process runs (attached_at_ns, kDetached), and there are
 // mappings and measuring windows.
-inline constexpr std::uint32_t kLayoutVersion = 15;
+inline constexpr std::uint32_t kLayoutVersion = 16;
 
 // How many frames of a stack are recorded: as many as the agent has room for, and as many as the
 // runner asks for unless it is told otherwise.
@@ -102,6 +102,7 @@ inline constexpr std::uint32_t kAskAtProcessEnd = 16;
 inline constexpr std::uint32_t kHasNoTests = 32;  // a child that a budget file names: one window
 inline constexpr std::uint32_t kAskAtNewDescriptors = 64;  // a suite left any: also ask at its end
 inline constexpr std::uint32_t kAskToPlant = 128;          // leave kPlantedBytes behind in one test
+inline constexpr std::uint32_t kAskNoVerdicts = 256;       // no kJudge but by the bits above
 
 // What `leakgate run --plant-leak` leaves behind, so that users see their gate fail.
 inline constexpr std::uint64_t kPlantedBytes = 1234;
@@ -148,6 +149,8 @@ struct alignas(64) RegionHeader {
 
   // Written by the runner at any time; relaxed: nothing is read by it.
   std::atomic<std::uint32_t> asks;  // kAsk... bits
+  // Ends of earlier iterations are not asked about, though kAskAtIterationEnd is set.
+  std::atomic<std::uint32_t> first_iteration_asked;
 
   // Written by the agent. A count is a release, after the record that is counted, and an acquire
   // for whoever reads records. Where entries say themselves whether they are there (threads,

@@ -17,13 +17,13 @@ void HalveLooks(std::vector<std::int64_t>& net) {
 
 // The keys are few, and the blocks many.
 void CountsByStack::Note(const std::vector<Live>& live) {
-  struct Tally {
-    Amount amount;
+  struct OfKey {
+    Amount amount{};
     bool is_of_tests = false;
     bool is_later = false;
   };
-  std::unordered_map<std::uint64_t, Tally> tallies;
-  Tally* last = nullptr;
+  std::unordered_map<std::uint64_t, OfKey> tallies;
+  OfKey* last = nullptr;
   std::uint64_t last_key = 0;
   for (const Live& one : live) {
     const std::uint64_t key = std::uint64_t{one.test} << 32 | one.stack;

@@ -73,7 +73,8 @@ IterationCounts::IterationCounts(std::unique_ptr<RegionFile> region, Symbolizer&
       counts_descriptors_(descriptors),
       server_(region_->mailbox(), [this](Mailbox& mailbox) { Answer(mailbox); }) {
   const bool counts_them = descriptors == CountDescriptors::kYes;
-  region_->Ask(kAskAtIterationEnd | (counts_them ? kAskAtTestBegin | kAskAtTestEnd : 0));
+  region_->Ask(kAskAtIterationEnd | kAskNoVerdicts |
+               (counts_them ? kAskAtTestBegin | kAskAtTestEnd : 0));
 }
 
 bool IterationCounts::RunsTests() const {
@@ -95,14 +96,24 @@ void IterationCounts::Answer(Mailbox& mailbox) {
     if (question == Question::kJudge && is_test) NoteTestEnd(window.name);
   }
   if (question != Question::kIterationEnds) return;
-  const bool is_looked_at = look_after_.empty()
-                                ? static_cast<std::size_t>(ended_) % blocks_.stride() == 0
-                                : look_after_.contains(ended_ + 1);
-  ++ended_;
-  if (!is_looked_at) return;
-  asking_tid_ = mailbox.tid;
-  Count(asking_tid_);
-  at_end_(*this);
+  ended_ = static_cast<int>(mailbox.iteration);
+  if (IsLookedAt(ended_)) {
+    asking_tid_ = mailbox.tid;
+    Count(asking_tid_);
+    at_end_(*this);
+  }
+  AskForNext();
+}
+
+bool IterationCounts::IsLookedAt(int iteration) const {
+  if (!look_after_.empty()) return look_after_.contains(iteration);
+  return static_cast<std::size_t>(iteration - 1) % blocks_.stride() == 0;
+}
+
+void IterationCounts::AskForNext() {
+  int next = ended_ + 1;
+  while (next < last_iteration_ && !IsLookedAt(next)) ++next;
+  region_->AskFromIteration(static_cast<std::uint32_t>(next));
 }
 
 // Windows of tests that ended since the last look.

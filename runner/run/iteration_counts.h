@@ -52,8 +52,12 @@ class IterationCounts {
   IterationCounts(std::unique_ptr<RegionFile> region, Symbolizer& symbolizer, std::mutex& mutex,
                   CountDescriptors descriptors, AtEnd at_end);
 
-  // Looks at the end of these iterations alone. REQUIRES: the process does not run yet.
-  void LookOnlyAfter(std::set<int> iterations) { look_after_ = std::move(iterations); }
+  // Looks at the end of these iterations alone, unless there are none, and asks at that of `last`
+  // in any case. REQUIRES: the process does not run yet.
+  void LookOnlyAfter(std::set<int> iterations, int last) {
+    look_after_ = std::move(iterations);
+    last_iteration_ = last;
+  }
 
   const RegionReader& region() const { return region_->reader(); }
   int region_fd() const { return region_->fd().get(); }
@@ -64,7 +68,8 @@ class IterationCounts {
   // Returns whether a test has begun.
   [[nodiscard]] bool RunsTests() const;
 
-  // Returns how many iterations have ended. REQUIRES: Stop, or called by AtEnd.
+  // Returns how many iterations had ended when that was last asked about, as it is where there is a
+  // look. REQUIRES: Stop, or called by AtEnd.
   [[nodiscard]] int CountIterations() const { return ended_; }
 
   // Looks once more, while the process waits after an iteration. REQUIRES: called by AtEnd.
@@ -103,6 +108,8 @@ class IterationCounts {
   }
 
  private:
+  [[nodiscard]] bool IsLookedAt(int iteration) const;
+  void AskForNext();
   void Count(int asking_tid);
   void NoteTests();
   [[nodiscard]] std::uint32_t SourceOf(std::uint32_t window, std::uint32_t allowance) const;
@@ -127,7 +134,8 @@ class IterationCounts {
   int ended_ = 0;
   std::size_t looks_ = 0;
   int asking_tid_ = 0;
-  std::set<int> look_after_;                      // empty: as counts_by_stack.h says
+  std::set<int> look_after_;  // empty: as counts_by_stack.h says
+  int last_iteration_ = 0;
   std::vector<std::uint32_t> tests_;              // by window: the test's number, or 0
   std::map<std::string, std::uint32_t> numbers_;  // of tests
   std::uint32_t first_windows_end_ = 0;  // the windows of the first iteration have lower ids

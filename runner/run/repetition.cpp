@@ -110,6 +110,7 @@ class CountedImages {
                         : BoundarySource::kStream),
         stack_depth_(setup.request.stack_depth),
         look_after_(LooksOf(request)),
+        repetitions_(request.repetitions),
         symbolizer_(setup.symbolizer) {}
 
   int RegionFor(int pid) {
@@ -120,7 +121,7 @@ class CountedImages {
     if (!region) return -1;
     images_.push_back(std::make_unique<IterationCounts>(*std::move(region), symbolizer_, mutex_,
                                                         descriptors_, at_end_));
-    images_.back()->LookOnlyAfter(look_after_);
+    images_.back()->LookOnlyAfter(look_after_, repetitions_);
     return images_.back()->region_fd();
   }
 
@@ -140,6 +141,7 @@ class CountedImages {
   const BoundarySource boundaries_;
   const std::uint32_t stack_depth_;
   const std::set<int> look_after_;
+  const int repetitions_;
   Symbolizer& symbolizer_;
   std::mutex mutex_;  // locked while an image's question is answered
   std::vector<std::unique_ptr<IterationCounts>> images_;

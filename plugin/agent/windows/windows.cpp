@@ -104,13 +104,17 @@ bool LeftDescriptors(const WindowRecord& record) {
   const WindowSum sum = SumWindow(window);
   record.state.store(static_cast<std::uint32_t>(WindowState::kClosed), std::memory_order_release);
   const bool left_descriptors = LeftDescriptors(record);
-  if (!NeedsJudging(sum, record) && !IsAskedFor(record) && !left_descriptors) return {};
+  const bool needs_verdict = NeedsJudging(sum, record) && !RunnerAsks(kAskNoVerdicts);
+  if (!needs_verdict && !IsAskedFor(record) && !left_descriptors) return {};
   return AskRunner({Question::kJudge, window, record.iteration, left_descriptors ? 1U : 0U});
 }
 
 void TellIterationEnd(std::uint32_t iteration) {
-  if (!RunnerAsks(kAskAtIterationEnd)) return;
-  const std::uint32_t window = g_region.header().current_window.load(std::memory_order_relaxed);
+  const RegionHeader& header = g_region.header();
+  const bool is_asked = RunnerAsks(kAskAtIterationEnd) &&
+                        iteration >= header.first_iteration_asked.load(std::memory_order_relaxed);
+  if (!is_asked) return;
+  const std::uint32_t window = header.current_window.load(std::memory_order_relaxed);
   AskRunner({Question::kIterationEnds, window, iteration});
 }
 

@@ -77,4 +77,9 @@ void RegionFile::Ask(std::uint32_t question) {
   header.asks.fetch_or(question, std::memory_order_relaxed);
 }
 
+void RegionFile::AskFromIteration(std::uint32_t iteration) {
+  auto& header = *reinterpret_cast<RegionHeader*>(writable_.data());
+  header.first_iteration_asked.store(iteration, std::memory_order_relaxed);
+}
+
 }  // namespace leakgate

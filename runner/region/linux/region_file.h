@@ -35,6 +35,8 @@ class RegionFile {
   [[nodiscard]] std::uint64_t HeldBytes() const;
   // Has the agent ask one more question from now on; `question` is a kAsk... bit.
   void Ask(std::uint32_t question);
+  // Has the agent ask about no end of an iteration before this one.
+  void AskFromIteration(std::uint32_t iteration);
   // Has the agent ask nothing more but for verdicts.
   void StopAsking();
   // Apart from what these set, the mailbox is all that the runner writes once the process runs.
