@@ -598,6 +598,21 @@ std::string WhatMayHide(const std::vector<FrozenThread>& threads) {
                      hides->tid, hides->name);
 }
 
+// Of a thread that was left asleep, the agent may know the thread pointer.
+std::vector<FrozenThread> WithPointers(const RegionReader& region,
+                                       std::vector<FrozenThread> threads) {
+  const auto lacks_pointer = [](const FrozenThread& thread) { return thread.thread_pointer == 0; };
+  if (std::none_of(threads.begin(), threads.end(), lacks_pointer)) return threads;
+  for (std::uint32_t id = 1; id < region.ThreadCount(); ++id) {
+    const ThreadCopy known = region.Thread(id);
+    for (FrozenThread& thread : threads) {
+      const bool is_it = known.tid == thread.tid && !known.has_ended;
+      if (is_it && lacks_pointer(thread)) thread.thread_pointer = known.pointer;
+    }
+  }
+  return threads;
+}
+
 // What a look has come to.
 enum class Standing {
   kStill,  // nothing has run meanwhile
@@ -626,7 +641,8 @@ Expected<void> LookOnce(const ReachRequest& request, Look::Candidates candidates
             {.heap = *std::move(heap),
              .maps = *std::move(maps),
              .modules = std::move(modules),
-             .threads = SkipRedZoneOf(request.asking_tid, frozen->threads()),
+             .threads =
+                 WithPointers(request.region, SkipRedZoneOf(request.asking_tid, frozen->threads())),
              .own_ranges = request.region.OwnRanges(),
              .kept_ranges = request.region.KeptRanges(),
              .reallocated = request.region.ReallocatedBlocks(),
