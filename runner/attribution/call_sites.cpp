@@ -218,6 +218,7 @@ Finding MakeFinding(const CallSite& site, const LiveBlock& block, const BlockFac
   finding.kind = site.kind.value_or(block.kind);
   finding.reach = facts.reach;
   finding.holder = facts.holder.get();
+  finding.keeper = facts.keeper.get();
   finding.disposition = facts.disposition;
   finding.explanation = facts.explanation.get();
   finding.thread = facts.thread.get();

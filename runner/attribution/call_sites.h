@@ -110,6 +110,7 @@ struct BlockFacts {
   Reach reach = Reach::kUnknown;
   Disposition disposition = Disposition::kOutstanding;
   SharedText holder;
+  SharedText keeper;  // as Finding::keeper
   SharedText explanation;
   SharedText thread;
   SharedText allowance;

@@ -22,7 +22,22 @@ std::int64_t OnAverage(std::int64_t sum, std::size_t repetitions) {
   return sum <= 0 ? 0 : std::max<std::int64_t>((sum + count / 2) / count, 1);
 }
 
+void TakeNet(const std::vector<std::int64_t>& part, std::vector<std::int64_t>& net) {
+  for (std::size_t i = 0; i < std::min(part.size(), net.size()); ++i) net[i] -= part[i];
+}
+
 }  // namespace
+
+void TakeOut(const std::set<std::string>& sites, AllGrowth& all) {
+  std::erase_if(all.shares, [&](const GrowthShare& share) {
+    if (!sites.contains(share.site)) return false;
+    TakeNet(share.series.blocks, all.total.blocks);
+    TakeNet(share.series.bytes, all.total.bytes);
+    TakeNet(share.series.told_blocks, all.total.told_blocks);
+    TakeNet(share.series.told_bytes, all.total.told_bytes);
+    return true;
+  });
+}
 
 JudgedSeries JudgeSum(const AllGrowth& all, SeriesLength length) {
   if (all.total.blocks.empty()) return {Growth::kNone, all.total, true};

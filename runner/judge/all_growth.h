@@ -10,6 +10,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,9 @@ struct AllGrowth {
 
 // Which call sites count in the sum.
 using CountsInSum = std::function<bool(const Finding& finding)>;
+
+// Takes the shares of these call sites, by SeriesKey, out of the sum.
+void TakeOut(const std::set<std::string>& sites, AllGrowth& all);
 
 // Judges the sum. It is flat if nothing was counted.
 [[nodiscard]] JudgedSeries JudgeSum(const AllGrowth& all, SeriesLength length);

@@ -127,9 +127,24 @@ namespace {
 void SetReach(Reach reach, BlockFacts& facts) {
   facts.reach = reach;
   facts.holder = {};
+  facts.keeper = {};
   if (IsLost(reach) && facts.disposition == Disposition::kUnconfirmed) {
     facts.disposition = Disposition::kOutstanding;
   }
+}
+
+}  // namespace
+
+namespace {
+
+// Returns the block of the chain that is nearest to what it holds, and that no test has made.
+std::optional<LiveBlock> KeeperIn(const HolderChain& holder, const RegionReader& region) {
+  const auto is_no_tests = [&](const LiveBlock& link) {
+    return link.stack != kUnseenStack && region.Window(link.window).kind != WindowKind::kTest;
+  };
+  const auto keeper = std::find_if(holder.links.rbegin(), holder.links.rend(), is_no_tests);
+  if (keeper != holder.links.rend()) return *keeper;
+  return holder.outermost && is_no_tests(*holder.outermost) ? holder.outermost : std::nullopt;
 }
 
 }  // namespace
@@ -163,10 +178,12 @@ std::string FindLostBlocks(const EvidenceRequest& request, Variables& variables,
   if (!reaches) return reaches.error().message;
   for (std::size_t i = 0; i < facts.size(); ++i) {
     SetReach((*reaches)[i].reach, *facts[i]);
-    if ((*reaches)[i].holder == nullptr) continue;
-    facts[i]->holder = HolderText(*(*reaches)[i].holder, [&](std::uint32_t stack) {
-      return DescribeCallSite(sites.Of(stack).finding);
-    });
+    const HolderChain* const holder = (*reaches)[i].holder.get();
+    if (holder == nullptr) continue;
+    facts[i]->holder = HolderText(
+        *holder, [&](std::uint32_t stack) { return DescribeCallSite(sites.Of(stack).finding); });
+    const std::optional<LiveBlock> keeper = KeeperIn(*holder, request.region);
+    if (keeper) facts[i]->keeper = sites.Of(keeper->stack).text;
   }
   return "";
 }

@@ -73,7 +73,8 @@ void MarkStatic(const RegionReader& region,
                 const std::function<bool(std::uint32_t stack)>& is_confirmed,
                 WindowEvidence& evidence);
 
-// Marks what the user's own listeners of GoogleTest's events keep: a report has a line of each test.
+// Marks what the user's own listeners of GoogleTest's events keep: a report has a line of each
+// test.
 void MarkKeptByListeners(const std::function<bool(std::uint32_t stack)>& is_confirmed,
                          CallSites& sites, WindowEvidence& evidence);
 

@@ -202,10 +202,10 @@ std::vector<Reach> ReachMarker::Conclude() {
 BlockChain ReachMarker::ChainTo(std::uint32_t block, std::size_t most_links) const {
   const Link& link = links_[block];
   BlockChain chain{.root = roots_[link.root], .hidden = link.depth, .links = {}, .way = link.way};
-  for (std::uint32_t at = block, left = link.depth; chain.way == OddWay::kNone && left != 0;
-       --left) {
+  for (std::uint32_t at = block, left = link.depth; left != 0; --left) {
     at = links_[at].parent;
-    chain.way = links_[at].way;
+    if (chain.way == OddWay::kNone) chain.way = links_[at].way;
+    chain.outermost = at;
   }
   for (std::uint32_t at = block; chain.hidden != 0 && chain.links.size() < most_links;) {
     at = links_[at].parent;

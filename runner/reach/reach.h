@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -60,7 +61,8 @@ struct BlockChain {
   RootPlace root;
   std::uint32_t hidden = 0;          // blocks between the root and the first of `links`
   std::vector<std::uint32_t> links;  // from the root to the block; the last one holds the block
-  OddWay way = OddWay::kNone;        // of the last pointer of the way that is odd
+  std::optional<std::uint32_t> outermost{};  // the block that the root holds, if it is another one
+  OddWay way = OddWay::kNone;                // of the last pointer of the way that is odd
 };
 
 // Words of roots. The first of them is at `place`.
@@ -159,7 +161,8 @@ struct HolderChain {
   std::string root;                // "g_cache (net/cache.cc:12)", "the stack of thread 7 'worker'"
   std::uint32_t hidden = 0;        // blocks between the root and the first of `links`
   std::vector<LiveBlock> links{};  // from the root to the block; the last one holds the block
-  OddWay way = OddWay::kNone;      // if a pointer on the way is odd
+  std::optional<LiveBlock> outermost{};  // the block that the root holds, if it is another one
+  OddWay way = OddWay::kNone;            // if a pointer on the way is odd
 };
 
 // The stack of a block that the agent did not see allocated.

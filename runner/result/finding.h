@@ -49,6 +49,9 @@ struct Finding {
 
   Reach reach = Reach::kUnknown;
   std::string holder;  // what leads to retained blocks; may be empty
+  // The CallStackKey of a block that holds it and that no test has made, if there is one. No report
+  // tells it: repetitions ask what becomes of such blocks.
+  std::string keeper;
   Disposition disposition = Disposition::kOutstanding;
   std::string explanation;                 // why it has this disposition, in one line; may be empty
   std::vector<std::int64_t> series;        // net blocks of each repetition after the first

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <numeric>
 #include <string_view>
 #include <utility>
@@ -35,7 +36,9 @@ constexpr int kMostRepetitions = 20'000;
 constexpr std::chrono::milliseconds kLongestSeries = std::chrono::seconds(20);
 constexpr std::size_t kEnoughOfSlow = 24;  // so many can tell that it goes up and down
 
-AskedStack AskedOf(const Finding& finding) { return {SeriesKey(finding), CallStackKey(finding)}; }
+AskedStack AskedOf(const Finding& finding) {
+  return {SeriesKey(finding), CallStackKey(finding), finding.keeper};
+}
 
 const AskedStack kAskedDescriptors{kDescriptorsKey, ""};
 
@@ -86,11 +89,45 @@ int CountFirstRepetitions(const WindowResult& window) {
       std::clamp<std::int64_t>(kQuickSeries / once, kFewestRepetitions, kMostQuickRepetitions));
 }
 
-// What is about to fail, and what is not told yet.
-bool NeedsMore(const RepetitionResult& first, const std::set<AskedStack>& asked) {
-  return first.problem.empty() &&
-         AnyIs({first.series, first.all, first.by_test}, asked, SeriesLength::kShort,
-               {Growth::kSteady, Growth::kIrregular});
+std::set<AskedStack> Without(const std::set<AskedStack>& asked,
+                             const std::set<AskedStack>& left_out) {
+  std::set<AskedStack> rest;
+  std::set_difference(asked.begin(), asked.end(), left_out.begin(), left_out.end(),
+                      std::inserter(rest, rest.end()));
+  return rest;
+}
+
+std::set<std::string> StacksOf(const std::set<AskedStack>& asked) {
+  std::set<std::string> stacks;
+  for (const AskedStack& one : asked) stacks.insert(one.stack);
+  return stacks;
+}
+
+std::set<std::string> KeptStacks(const std::set<AskedStack>& asked) {
+  std::set<std::string> stacks;
+  for (const AskedStack& one : asked) {
+    if (!one.keeper.empty()) stacks.insert({one.stack, one.keeper});
+  }
+  return stacks;
+}
+
+CountsInSum CountsWithout(const std::set<AskedStack>& left_out, CountsInSum counts) {
+  if (left_out.empty() || counts == nullptr) return counts;
+  return [stacks = StacksOf(left_out), counts = std::move(counts)](const Finding& finding) {
+    return !stacks.contains(CallStackKey(finding)) && counts(finding);
+  };
+}
+
+// Returns what a set-up's repetition loses. Where SetUpTestSuite has no counterpart, say, each
+// repetition makes the suite's object anew, and loses the old one with what the test has built in
+// it. In the suite's run there is one such object, and so this proves nothing against the test.
+std::set<AskedStack> FindOfSetUp(const std::set<AskedStack>& asked,
+                                 const std::set<std::string>& replaced) {
+  std::set<AskedStack> of_set_up;
+  for (const AskedStack& one : asked) {
+    if (replaced.contains(one.keeper) && replaced.contains(one.stack)) of_set_up.insert(one);
+  }
+  return of_set_up;
 }
 
 // Of other tests, the repetitions take longer than to start a process. What may fail, and what is
@@ -219,6 +256,14 @@ void Confirmation::Apply(const Outcome& outcome, Finding& finding) {
   }
   const AskedStack asked = AskedOf(finding);
   const auto first = JudgeAsked(outcome.first.series, asked, SeriesLength::kShort);
+  if (first && outcome.of_set_up.contains(asked)) {
+    ApplySeries(*first, SeriesLength::kShort, finding);
+    finding.disposition = Disposition::kOneTime;
+    finding.explanation =
+        "what keeps it is made by a set-up, which ran anew for each repetition and left the old "
+        "one";
+    return;
+  }
   const bool has_longer = outcome.longer && outcome.longer->problem.empty();
   const auto longer =
       has_longer ? JudgeAsked(outcome.longer->series, asked, SeriesLength::kFinal) : std::nullopt;
@@ -296,6 +341,7 @@ RepetitionResult Confirmation::RepeatFirst(const WindowResult& window,
   request.timeout = limits_.test;
   request.call_sites = SitesOf(asked);
   request.counts_in_sum = CountsFor(setup_, window);
+  request.kept_stacks = KeptStacks(asked);
   if (IsSlow(window) && LeavesThreadsAlone(window)) {
     // It passes if the second one starts no thread: more are for threads that come each time.
     request.repetitions = 2;
@@ -315,13 +361,23 @@ RepetitionResult Confirmation::RepeatFirst(const WindowResult& window,
   return RepeatFor(window, std::move(request));
 }
 
+// What is about to fail, and what is not told yet.
+bool Confirmation::NeedsMore(const Outcome& outcome) {
+  const RepetitionResult& first = outcome.first;
+  return first.problem.empty() &&
+         AnyIs({first.series, first.all, first.by_test}, Without(outcome.asked, outcome.of_set_up),
+               SeriesLength::kShort, {Growth::kSteady, Growth::kIrregular});
+}
+
 RepetitionResult Confirmation::RepeatForLong(const WindowResult& window,
-                                             const std::set<AskedStack>& asked) {
+                                             const std::set<AskedStack>& all_asked,
+                                             const std::set<AskedStack>& of_set_up) {
+  const std::set<AskedStack> asked = Without(all_asked, of_set_up);
   RepetitionRequest request;
   request.repetitions = kMostRepetitions;
   request.timeout = std::min(limits_.test, kLongestSeries);
   request.call_sites = SitesOf(asked);
-  request.counts_in_sum = CountsFor(setup_, window);
+  request.counts_in_sum = CountsWithout(of_set_up, CountsFor(setup_, window));
   request.is_enough = [&, pace = Pace()](const SoFar& so_far) mutable {
     const std::size_t looks =
         std::max(CountLooks(so_far.series), so_far.all.total.blocks.size() + 1);
@@ -350,7 +406,9 @@ Confirmation::Outcome& Confirmation::OutcomeOf(const WindowResult& window,
   if (is_answered) return known->second;
   std::set<AskedStack> all = asked;
   if (known != outcomes_.end()) all.insert(known->second.asked.begin(), known->second.asked.end());
-  Outcome outcome{all, RepeatFirst(window, all), std::nullopt};
+  Outcome outcome{.asked = all, .of_set_up = {}, .first = RepeatFirst(window, all), .longer = {}};
+  outcome.of_set_up = FindOfSetUp(all, outcome.first.replaced_stacks);
+  TakeOut(SitesOf(outcome.of_set_up), outcome.first.all);
   return outcomes_.insert_or_assign(window.name, std::move(outcome)).first->second;
 }
 
@@ -467,8 +525,7 @@ void Confirmation::RepeatLongTogether(const std::vector<const WindowResult*>& wi
   for (const WindowResult* const window : windows) {
     const auto known = outcomes_.find(window->name);
     const bool may_be = known != outcomes_.end() && !known->second.longer &&
-                        MayShareProcess(*window) &&
-                        NeedsMore(known->second.first, known->second.asked);
+                        MayShareProcess(*window) && NeedsMore(known->second);
     const std::chrono::nanoseconds of_test = window->end - window->begin;
     if (!may_be || tests.contains(window->name) || of_test > kOnce) continue;
     if (once + of_test > kOnce) {
@@ -494,7 +551,8 @@ void Confirmation::RepeatLongTogether(const std::map<std::string, const WindowRe
   }
   request.timeout = std::min(limits_.test, kLongestSeries / 2);
   const auto grows = [this](const std::string& test, const GrowthOfTest& growth) {
-    const std::set<AskedStack>& asked = outcomes_.at(test).asked;
+    const Outcome& outcome = outcomes_.at(test);
+    const std::set<AskedStack> asked = Without(outcome.asked, outcome.of_set_up);
     return std::any_of(asked.begin(), asked.end(), [&](const AskedStack& one) {
       const auto judged = JudgeAsked(growth.series, one, SeriesLength::kOpen);
       return judged && judged->growth == Growth::kSteady && !judged->is_of_all_stacks;
@@ -522,8 +580,8 @@ void Confirmation::Prepare(const WindowResult& window) {
 void Confirmation::Confirm(WindowResult& window) {
   if (!IsOpen(window)) return;
   Outcome& outcome = OutcomeOf(window, OpenStacks(window));
-  if (!outcome.longer && NeedsMore(outcome.first, outcome.asked)) {
-    outcome.longer = RepeatForLong(window, outcome.asked);
+  if (!outcome.longer && NeedsMore(outcome)) {
+    outcome.longer = RepeatForLong(window, outcome.asked, outcome.of_set_up);
   }
   for (std::vector<Finding>* const findings : {&window.findings, &window.mappings}) {
     for (Finding& finding : *findings) {
@@ -544,7 +602,9 @@ void Confirmation::Confirm(WindowResult& window) {
 
 void Confirmation::ConfirmForLong(const WindowResult& window, Finding& finding) {
   const AskedStack asked = AskedOf(finding);
-  const RepetitionResult result = RepeatForLong(window, {asked});
+  const auto known = outcomes_.find(window.name);
+  if (known != outcomes_.end() && known->second.of_set_up.contains(asked)) return;
+  const RepetitionResult result = RepeatForLong(window, {asked}, {});
   if (!result.problem.empty()) return;
   const auto judged = JudgeAsked(result.series, asked, SeriesLength::kFinal);
   if (judged) ApplySeries(*judged, SeriesLength::kFinal, finding);

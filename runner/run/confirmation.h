@@ -29,6 +29,7 @@ namespace leakgate {
 struct AskedStack {
   std::string site;
   std::string stack;
+  std::string keeper{};  // as Finding::keeper
 
   friend auto operator<=>(const AskedStack&, const AskedStack&) = default;
 };
@@ -82,6 +83,7 @@ class Confirmation {
   // The result of one test's repetitions.
   struct Outcome {
     std::set<AskedStack> asked;
+    std::set<AskedStack> of_set_up;  // of those: a set-up makes anew what keeps it, each time
     RepetitionResult first;
     std::optional<RepetitionResult> longer;
   };
@@ -92,7 +94,9 @@ class Confirmation {
   void RepeatTogether(const AskedByTest& asked, std::chrono::nanoseconds once);
   void RepeatLongTogether(const std::map<std::string, const WindowResult*>& tests);
   RepetitionResult RepeatFirst(const WindowResult& window, const std::set<AskedStack>& asked);
-  RepetitionResult RepeatForLong(const WindowResult& window, const std::set<AskedStack>& asked);
+  RepetitionResult RepeatForLong(const WindowResult& window, const std::set<AskedStack>& asked,
+                                 const std::set<AskedStack>& of_set_up);
+  [[nodiscard]] static bool NeedsMore(const Outcome& outcome);
   RepetitionResult RepeatFor(const WindowResult& window, RepetitionRequest request);
   RepetitionResult RepeatWithin(RepetitionRequest request);
   // Returns why nothing may be repeated any more; an empty text if it may. Shortens the timeout to

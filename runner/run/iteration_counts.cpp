@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "runner/judge/window_evidence.h"
+#include "runner/reach/linux/find_reach.h"
 #include "runner/report/left_behind_text.h"
 
 namespace leakgate {
@@ -100,9 +101,48 @@ void IterationCounts::Answer(Mailbox& mailbox) {
   if (IsLookedAt(ended_)) {
     asking_tid_ = mailbox.tid;
     Count(asking_tid_);
+    if (ended_ == last_iteration_) FindReplaced();
     at_end_(*this);
   }
   AskForNext();
+}
+
+void IterationCounts::FindReplaced() {
+  if (kept_stacks_.empty()) return;
+  const Expected<HeapCopy> heap = region().CopyHeap();
+  if (!heap) return;
+  struct OfStack {
+    std::int64_t blocks = 0;
+    std::int64_t lost = 0;
+  };
+  std::vector<LiveBlock> candidates;
+  std::map<std::string, OfStack> by_stack;
+  for (const LiveBlock& block : heap->blocks) {
+    const std::string& stack = sites_.Of(block.stack).text;
+    if (!kept_stacks_.contains(stack)) continue;
+    candidates.push_back(block);
+    ++by_stack[stack].blocks;
+  }
+  const bool any_grows = std::any_of(by_stack.begin(), by_stack.end(), [this](const auto& entry) {
+    return entry.second.blocks >= ended_;
+  });
+  if (!any_grows) return;
+  Variables unnamed;
+  const auto reaches = FindReach({.pid = region().Pid(),
+                                  .region = region(),
+                                  .candidates = candidates,
+                                  .variables = unnamed,
+                                  .asking_tid = asking_tid_});
+  if (!reaches) return;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (IsLost((*reaches)[i].reach)) ++by_stack[sites_.Of(candidates[i].stack).text].lost;
+  }
+  // All but those of the last iteration, which may still be held.
+  for (const auto& [stack, of_stack] : by_stack) {
+    const bool is_replaced =
+        of_stack.blocks >= ended_ && of_stack.lost * ended_ >= of_stack.blocks * (ended_ - 1);
+    if (is_replaced) replaced_stacks_.insert(stack);
+  }
 }
 
 bool IterationCounts::IsLookedAt(int iteration) const {

@@ -59,6 +59,10 @@ class IterationCounts {
     last_iteration_ = last;
   }
 
+  // Finds out at the end of the last iteration which of these call stacks, by CallStackKey, made
+  // new blocks in each iteration whose predecessors are lost. REQUIRES: likewise.
+  void FindReplacedOf(std::set<std::string> stacks) { kept_stacks_ = std::move(stacks); }
+
   const RegionReader& region() const { return region_->reader(); }
   int region_fd() const { return region_->fd().get(); }
 
@@ -99,6 +103,9 @@ class IterationCounts {
   // repetition, freed a block; nullopt if not all of these frees are known. REQUIRES: likewise.
   [[nodiscard]] std::optional<std::set<std::string>> StacksFreedLater();
 
+  // Returns those of FindReplacedOf. REQUIRES: likewise.
+  [[nodiscard]] const std::set<std::string>& ReplacedStacks() const { return replaced_stacks_; }
+
   // Returns the descriptors that the test left open in its second repetition. REQUIRES: as above.
   [[nodiscard]] const ResourcesLeft& DescriptorsLeft() const { return descriptors_left_; }
 
@@ -110,6 +117,7 @@ class IterationCounts {
  private:
   [[nodiscard]] bool IsLookedAt(int iteration) const;
   void AskForNext();
+  void FindReplaced();
   void Count(int asking_tid);
   void NoteTests();
   [[nodiscard]] std::uint32_t SourceOf(std::uint32_t window, std::uint32_t allowance) const;
@@ -136,6 +144,8 @@ class IterationCounts {
   int asking_tid_ = 0;
   std::set<int> look_after_;  // empty: as counts_by_stack.h says
   int last_iteration_ = 0;
+  std::set<std::string> kept_stacks_;
+  std::set<std::string> replaced_stacks_;
   std::vector<std::uint32_t> tests_;              // by window: the test's number, or 0
   std::map<std::string, std::uint32_t> numbers_;  // of tests
   std::uint32_t first_windows_end_ = 0;  // the windows of the first iteration have lower ids

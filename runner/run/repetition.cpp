@@ -111,6 +111,7 @@ class CountedImages {
         stack_depth_(setup.request.stack_depth),
         look_after_(LooksOf(request)),
         repetitions_(request.repetitions),
+        kept_stacks_(request.kept_stacks),
         symbolizer_(setup.symbolizer) {}
 
   int RegionFor(int pid) {
@@ -122,6 +123,7 @@ class CountedImages {
     images_.push_back(std::make_unique<IterationCounts>(*std::move(region), symbolizer_, mutex_,
                                                         descriptors_, at_end_));
     images_.back()->LookOnlyAfter(look_after_, repetitions_);
+    images_.back()->FindReplacedOf(kept_stacks_);
     return images_.back()->region_fd();
   }
 
@@ -142,6 +144,7 @@ class CountedImages {
   const std::uint32_t stack_depth_;
   const std::set<int> look_after_;
   const int repetitions_;
+  const std::set<std::string> kept_stacks_;
   Symbolizer& symbolizer_;
   std::mutex mutex_;  // locked while an image's question is answered
   std::vector<std::unique_ptr<IterationCounts>> images_;
@@ -450,6 +453,7 @@ RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& r
   result.by_test = counts->GrowthByTest(request.counts_by_test);
   result.descriptors_left = counts->DescriptorsLeft();
   result.tests_with_descriptors = counts->TestsWithDescriptors();
+  result.replaced_stacks = counts->ReplacedStacks();
   if (!request.tells_frees) return result;
   result.stacks_freed_later = counts->StacksFreedLater();
   result.unsettled_tests = counts->FindUnsettledTests();

@@ -99,7 +99,9 @@ struct RepetitionRequest {
   std::chrono::milliseconds timeout{};
   std::set<std::string> call_sites{};  // the keys of those to count
   bool tells_frees = false;            // whether to tell what was freed later
-  bool may_fail = false;               // true if the test did not pass in the suite's run
+  // By CallStackKey: whether each repetition makes new blocks of them, and loses the old ones.
+  std::set<std::string> kept_stacks{};
+  bool may_fail = false;  // true if the test did not pass in the suite's run
   // If set, the repetitions need not all take place: the process is killed between two of them when
   // this returns true, or at the timeout, and what has taken place counts.
   std::function<bool(const SoFar& so_far)> is_enough{};
@@ -120,6 +122,7 @@ struct RepetitionResult {
   std::set<std::string> tests_with_descriptors = {};  // that left some open, likewise
   // As IterationCounts::StacksFreedLater, if that was asked for.
   std::optional<std::set<std::string>> stacks_freed_later = std::nullopt;
+  std::set<std::string> replaced_stacks = {};  // those of kept_stacks of which that is so
   std::set<std::string> unsettled_tests = {};  // as IterationCounts::FindUnsettledTests, likewise
 };
 

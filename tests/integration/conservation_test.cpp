@@ -42,6 +42,23 @@ TEST(ConservationTest, FailsWhatGrowsBesideMoreThatGoesUpAndDown) {
   EXPECT_EQ(RunOfAll().Test("GrowsBesideNoise.BySmallBlocks")["verdict"], "over_budget");
 }
 
+TEST(ConservationTest, PassesWhatAListenerOfTheUsersKeepsOfEachTest) {
+  const nlohmann::json window = RunOf("Reported.*").Test("Reported.ByAListener");
+  EXPECT_EQ(window["verdict"], "pass") << window;
+}
+
+TEST(ConservationTest, PassesWhatIsLostSinceASetUpIsRepeated) {
+  const GatedRun& run = RunOf("*InSuitesObject.*");
+
+  const nlohmann::json clean = run.Test("InSuitesObject.IsBuiltWhenItIsNeeded");
+  EXPECT_EQ(clean["verdict"], "pass") << clean;
+  for (const char* const test :
+       {"ThatIsMadeOnce", "BesideWhatTheSetUpAdds", "ByWhatTheTestReplaces"}) {
+    const nlohmann::json leak = run.Test(std::string("GrowsInSuitesObject.") + test);
+    EXPECT_EQ(leak["verdict"], "over_budget") << leak;
+  }
+}
+
 TEST(ConservationTest, PassesWhatHasABoundThatSixtyFourRepetitionsDoNotShow) {
   for (const char* const test : {"ByAThousandLines", "ByTwoHundredWords", "ByBatchesOfAHundred",
                                  "ByBytes", "ByTheLargestThatWasNeeded", "ByThreeHundredKeys"}) {

@@ -71,6 +71,7 @@ class Holders {
     if (is_new) name->second = namer_.NameOf(chain.root);
     HolderChain holder{.root = name->second, .hidden = chain.hidden, .links = {}, .way = chain.way};
     for (const std::uint32_t link : chain.links) holder.links.push_back(blocks_[link]);
+    if (chain.outermost) holder.outermost = blocks_[*chain.outermost];
     return holder;
   }
 
