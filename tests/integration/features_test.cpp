@@ -82,6 +82,16 @@ TEST_P(FeaturesTest, PassesOnTheProgramsOwnExitCodeWhenATestFails) {
   EXPECT_EQ(RunTests("features", "Asserts.FailsWithoutALeak").command.exit_code, 1);
 }
 
+TEST_P(FeaturesTest, TellsLeaksFromFailingTestsByTheExitCode) {
+  const auto code_of = [this](const std::string& filter) {
+    return RunByDefault({Fixture("features"), "--gtest_filter=" + filter}, {"--exit-code", "9"})
+        .command.exit_code;
+  };
+  EXPECT_EQ(code_of("Plain.*"), 9);
+  EXPECT_EQ(code_of("Plain.*:Asserts.FailsWithoutALeak"), 1);
+  EXPECT_EQ(code_of("Plain.Passes"), 0);
+}
+
 TEST_P(FeaturesTest, TellsThatATestPassed) {
   EXPECT_EQ(RunAll().Test("Plain.Passes")["test_result"], "passed");
 }

@@ -34,6 +34,13 @@ TEST_P(LibrariesTest, LinkedLibrarysLeakNamesItsLine) {
       OverBudget({{301, 1, "malloc", "LeakInLibrary()", PlaceOf("leaky_library.cpp", "library")}}));
 }
 
+TEST_P(LibrariesTest, SeesWhatGLibWouldKeepInPools) {
+  const nlohmann::json test = RunTests("libraries", "Libraries.LosesWhatGLibAllocates")
+                                  .Test("Libraries.LosesWhatGLibAllocates");
+  if (test["test_result"] == "skipped") GTEST_SKIP() << "GLib is not here";
+  EXPECT_EQ(test["lost"]["blocks"], 2) << test;
+}
+
 TEST_P(LibrariesTest, PassesWhatTheProgramFreesForTheLibrary) {
   EXPECT_EQ(OutcomeIn("ProgramFreesWhatTheLibraryAllocated"), Pass());
 }

@@ -99,7 +99,7 @@ Expected<std::chrono::milliseconds> ParseSeconds(const std::string& option,
                   option, text));
 }
 
-Expected<int> ParseSkipExitCode(const std::string& option, const std::string& text) {
+Expected<int> ParseOwnExitCode(const std::string& option, const std::string& text) {
   const auto code = ReadWhole<int>(text);
   if (code && *code >= 4 && *code <= 127) return *code;
   return UsageError(

@@ -41,7 +41,7 @@ enum class OutputForm { kText, kJson };
 
 // Reads a number from 4 to 127: leakgate itself uses 1 to 3, and shells use 128 and more for
 // signals.
-[[nodiscard]] Expected<int> ParseSkipExitCode(const std::string& option, const std::string& text);
+[[nodiscard]] Expected<int> ParseOwnExitCode(const std::string& option, const std::string& text);
 
 // Reads a number of runs above 0.
 [[nodiscard]] Expected<std::int64_t> ParseRunCount(const std::string& option,

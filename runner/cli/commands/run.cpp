@@ -138,11 +138,26 @@ Expected<void> TellOfRecordings(const RunCommand& command) {
   return {};
 }
 
+// With the listener, the program itself exits with 1 where a test is over budget.
+bool FailsByBudgetsAlone(const RunResult& result) {
+  const bool may_be_listeners = result.tracing.boundaries == BoundarySource::kListener;
+  const int program = result.program.ShellCode();
+  const bool has_passed = program == 0 || (program == 1 && may_be_listeners);
+  return has_passed && result.exit_code == 1 && result.verdict == Verdict::kOverBudget &&
+         std::none_of(result.windows.begin(), result.windows.end(), [](const auto& window) {
+           return window.status == TestStatus::kFailed || window.status == TestStatus::kNotPassed ||
+                  window.status == TestStatus::kCrashed;
+         });
+}
+
 // The report keeps the run's own exit code, because merging reports depends on it.
-int ExitCodeToTell(const RunResult& result, std::optional<int> skip_exit_code) {
-  if (!skip_exit_code) return result.exit_code;
-  if (result.exit_code == 0 && RanNoTestToItsEnd(result)) return *skip_exit_code;
-  return result.exit_code == *skip_exit_code ? 1 : result.exit_code;
+int ExitCodeToTell(const RunResult& result, const RunCommand& command) {
+  const std::optional<int> skip = command.skip_exit_code;
+  const std::optional<int> over_budget = command.over_budget_exit_code;
+  if (over_budget && FailsByBudgetsAlone(result)) return *over_budget;
+  if (skip && result.exit_code == 0 && RanNoTestToItsEnd(result)) return *skip;
+  const bool is_taken = result.exit_code == skip || result.exit_code == over_budget;
+  return is_taken ? 1 : result.exit_code;
 }
 
 const Choices<Confirm> kConfirmWays = {"WHEN", "way", "--confirm={}", AllWordsOf<Confirm>()};
@@ -224,7 +239,11 @@ void DeclareRunning(RunCommand& command, OptionList& options) {
                           kMaxStackDepth, kDefaultStackDepth));
   options.AddFlag("--no-cache", command.has_no_cache,
                   "Read debug information anew, and keep nothing of it for later runs");
-  options.Add("--skip-exit-code", TextWord("CODE"), command.skip_exit_code, ParseSkipExitCode,
+  options.Add("--exit-code", TextWord("CODE"), command.over_budget_exit_code, ParseOwnExitCode,
+              "Exit with CODE, 4 to 127, instead of 1 if tests are over budget and none has failed "
+              "by itself: so a job can tell leaks from failing tests. A program that itself exits "
+              "with CODE has failed: 1");
+  options.Add("--skip-exit-code", TextWord("CODE"), command.skip_exit_code, ParseOwnExitCode,
               "Exit with CODE, 4 to 127, instead of 0 if no test ran, or all that did were "
               "skipped: 77 for CTest's SKIP_RETURN_CODE, Meson and Automake. A program that itself "
               "exits with CODE has failed: 1");
@@ -316,10 +335,10 @@ Expected<int> Execute(RunCommand command) {
   Expected<void> written = WriteReports(command.reports, *result, *page);
   if (const Expected<void> told = TellOfSnapshots(command); written) written = told;
   if (const Expected<void> told = TellOfRecordings(command); written) written = told;
-  if (written) return ExitCodeToTell(*result, command.skip_exit_code);
+  if (written) return ExitCodeToTell(*result, command);
   if (result->exit_code == 0) return Unexpected(written.error());
   PrintMessage(written.error().message);
-  return ExitCodeToTell(*result, command.skip_exit_code);
+  return ExitCodeToTell(*result, command);
 }
 
 }  // namespace leakgate

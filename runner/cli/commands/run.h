@@ -43,7 +43,8 @@ struct RunCommand {
   std::filesystem::path recordings;    // likewise
   SnapshotTests snapshot_tests = SnapshotTests::kOverBudget;  // `when`, if that was given
   std::optional<SnapshotTests> when;
-  std::optional<int> skip_exit_code;   // instead of 0, where every test was skipped
+  std::optional<int> over_budget_exit_code;  // instead of 1, where no test has failed by itself
+  std::optional<int> skip_exit_code;         // instead of 0, where every test was skipped
   bool has_no_cache = false;           // reads debug information anew, and keeps nothing of it
   bool prints_measurements = false;    // of CTest, on standard output
   std::vector<GateMode> modes;         // the flags that were given; Complete allows one

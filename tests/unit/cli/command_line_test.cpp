@@ -134,6 +134,7 @@ TEST(OptionsTest, TakesHowLongAllTestsMayBeRepeated) {
 TEST(OptionsTest, TakesTheExitCodeOfASkippedRun) {
   EXPECT_EQ(ParseRun({"run", "--", "a"}).skip_exit_code, std::nullopt);
   EXPECT_EQ(ParseRun({"run", "--skip-exit-code", "77", "--", "a"}).skip_exit_code, 77);
+  EXPECT_EQ(ParseRun({"run", "--exit-code", "9", "--", "a"}).over_budget_exit_code, 9);
 }
 
 TEST(OptionsTest, TakesHowMuchToTell) {
@@ -382,6 +383,7 @@ TEST(OptionsTest, HelpOfRunNamesEveryOptionAndExitCode) {
                            "--quiet",
                            "--verbose",
                            "--skip-exit-code",
+                           "--exit-code",
                            "--ctest-measurements",
                            "--progress=",
                            "{env:NAME}",
