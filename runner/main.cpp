@@ -1,13 +1,12 @@
 // The one place where errors are printed and the exit code is chosen.
 #include <fmt/format.h>
-#include <pthread.h>
 
 #include <boost/system/system_error.hpp>
 #include <exception>
 #include <system_error>
 
 #include "runner/attach/program_environment.h"
-#include "runner/base/heap_pages.h"
+#include "runner/base/own_memory.h"
 #include "runner/base/signal_end.h"
 #include "runner/base/time_limit.h"
 #include "runner/cli/app/command_line.h"
@@ -48,27 +47,12 @@ void PrintRefusal(const std::exception& error) {
                   error.what()));
 }
 
-// glibc makes threads' stacks as large as the limit on the main thread's (ulimit -s), which may be
-// too small to symbolise or to judge anything.
-void GiveThreadsRoom() {
-  constexpr std::size_t kLeastBytes = std::size_t{4} << 20;
-  pthread_attr_t attributes;
-  std::size_t bytes = 0;
-  if (::pthread_getattr_default_np(&attributes) != 0) return;
-  const bool is_small =
-      ::pthread_attr_getstacksize(&attributes, &bytes) == 0 && bytes < kLeastBytes;
-  if (is_small && ::pthread_attr_setstacksize(&attributes, kLeastBytes) == 0) {
-    (void)::pthread_setattr_default_np(&attributes);
-  }
-  ::pthread_attr_destroy(&attributes);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   leakgate::HandleEndSignals();
   leakgate::KeepFreedPages();
-  GiveThreadsRoom();
+  leakgate::GiveThreadsRoom();
   try {
     const leakgate::Expected<int> exit_code = RunMain({argv + 1, argv + argc});
     if (exit_code) return leakgate::ExitCodeAfterOutput(*exit_code);

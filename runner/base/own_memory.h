@@ -1,4 +1,4 @@
-// How this process gets the pages of its own heap.
+// How this process gets the pages of its own heap and stacks.
 #pragma once
 
 namespace leakgate {
@@ -8,5 +8,10 @@ namespace leakgate {
 // its time goes into pages that are filled with zeros again. Called once, before any other thread
 // is started.
 void KeepFreedPages();
+
+// Gives new threads at least 4 MiB of stack. Else they have as much as the limit on the main
+// thread's says (ulimit -s), which may be too little to judge or to symbolise anything. Called once,
+// likewise.
+void GiveThreadsRoom();
 
 }  // namespace leakgate
