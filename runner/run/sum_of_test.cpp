@@ -27,8 +27,9 @@ struct SumScope {
   const BaselineWindow* baseline = nullptr;  // null: it has nothing of the test
 };
 
-bool IsExcused(const Finding& finding) {
-  return finding.disposition == Disposition::kAllowed ||
+// What the suite's run has lost fails by that, and each repetition loses it again.
+bool IsToldAnyway(const Finding& finding) {
+  return IsLost(finding.reach) || finding.disposition == Disposition::kAllowed ||
          finding.disposition == Disposition::kKnown ||
          finding.disposition == Disposition::kOtherThread;
 }
@@ -86,7 +87,7 @@ CountsInSum CountsFor(const RepetitionSetup& setup, const WindowResult& window) 
   if (window.kind != WindowKind::kTest) return nullptr;
   const auto scope = std::make_shared<SumScope>(setup, window);
   for (const Finding& finding : window.findings) {
-    if (IsExcused(finding)) scope->excused.insert(CallStackKey(finding));
+    if (IsToldAnyway(finding)) scope->excused.insert(CallStackKey(finding));
   }
   if (setup.request.baseline != nullptr) {
     scope->baseline = setup.request.baseline->find(WindowIdentity(window.kind, window.name));
