@@ -9,13 +9,16 @@
 namespace leakgate {
 namespace {
 
-// Without a repetition: a static variable's initialiser has made it.
-bool IsProvenOnce(const Finding& finding) {
-  return finding.disposition == Disposition::kOneTime && finding.series.empty();
+// A static variable's initialiser has made it, or a listener keeps it.
+bool IsProvenWithoutRepetition(const Finding& finding) {
+  const bool is_proven =
+      finding.disposition == Disposition::kOneTime || finding.disposition == Disposition::kBounded;
+  return is_proven && finding.series.empty();
 }
 
 bool Survives(const Finding& finding) {
-  if (!IsUsers(finding) || IsLost(finding.reach) || IsProvenOnce(finding)) return false;
+  if (!IsUsers(finding) || IsLost(finding.reach)) return false;
+  if (IsProvenWithoutRepetition(finding)) return false;
   switch (finding.disposition) {
     case Disposition::kOneTime:
     case Disposition::kBounded:

@@ -45,6 +45,7 @@ TEST(ConservationTest, FailsWhatGrowsBesideMoreThatGoesUpAndDown) {
 TEST(ConservationTest, PassesWhatAListenerOfTheUsersKeepsOfEachTest) {
   const nlohmann::json window = RunOf("Reported.*").Test("Reported.ByAListener");
   EXPECT_EQ(window["verdict"], "pass") << window;
+  EXPECT_THAT(TextsOf(window, "explanation"), Contains(HasSubstr("a listener of GoogleTest's")));
 }
 
 TEST(ConservationTest, PassesWhatIsLostSinceASetUpIsRepeated) {
