@@ -70,7 +70,7 @@ SurvivingSites FindSurvivingSites(const std::vector<WindowResult>& windows) {
 const std::vector<std::string>* WhereItStays(const Finding& finding, const SurvivingSites& sites) {
   const bool has_passed =
       finding.disposition == Disposition::kOneTime || finding.disposition == Disposition::kBounded;
-  if (!has_passed || WasSeenToGrow(finding) || IsProvenOnce(finding)) return nullptr;
+  if (!has_passed || WasSeenToGrow(finding) || IsProvenWithoutRepetition(finding)) return nullptr;
   const auto site = sites.find(SiteOf(finding));
   return site == sites.end() ? nullptr : &site->second;
 }
