@@ -83,7 +83,7 @@ TEST_P(FeaturesTest, PassesOnTheProgramsOwnExitCodeWhenATestFails) {
 }
 
 TEST_P(FeaturesTest, TellsLeaksFromFailingTestsByTheExitCode) {
-  const auto code_of = [this](const std::string& filter) {
+  const auto code_of = [](const std::string& filter) {
     return RunByDefault({Fixture("features"), "--gtest_filter=" + filter}, {"--exit-code", "9"})
         .command.exit_code;
   };
