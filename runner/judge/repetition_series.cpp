@@ -54,11 +54,13 @@ void AddSeries(const RepetitionSeries& from, RepetitionSeries& to) {
   AddNet(from.told_bytes, to.told_bytes);
   to.is_built_once = to.is_built_once && from.is_built_once;
   to.stride = std::max(to.stride, from.stride);
+  to.repetitions = std::max(to.repetitions, from.repetitions);
   to.beyond = std::min(to.beyond, from.beyond);
   to.first += from.first;
 }
 
 std::size_t CountRepetitions(const RepetitionSeries& series) {
+  if (series.repetitions != 0) return series.repetitions;
   return series.blocks.size() * series.stride + 1;
 }
 

@@ -29,6 +29,7 @@ struct RepetitionSeries {
   // Whether the first repetition made all the blocks that are there in the end.
   bool is_built_once = true;
   std::size_t stride = 1;              // the repetitions between two looks
+  std::size_t repetitions = 0;         // of all, where the looks are not so; else 0
   std::size_t beyond = kBeyondBounds;  // SeriesScale::beyond
   Amount first{};                      // what there was at the end of the first repetition
   // The same of the first repetitions one by one, where they are not all: for reports.

@@ -82,6 +82,16 @@ bool AnyIs(const SoFar& so_far, const std::set<AskedStack>& asked, SeriesLength 
   });
 }
 
+// What grows so seldom, or has so much room, that the first repetitions do not show it: what costs
+// nothing is repeated for longer. Returns how often, for tests that take `once` together.
+int CountUnlooked(std::chrono::nanoseconds once, std::size_t tests) {
+  constexpr std::chrono::milliseconds kNothing(40);
+  constexpr std::chrono::microseconds kOfGoogleTest(50);
+  constexpr std::int64_t kMost = 1000;
+  const std::chrono::nanoseconds each = once + static_cast<std::int64_t>(tests) * kOfGoogleTest;
+  return static_cast<int>(std::min<std::int64_t>(kNothing / each, kMost));
+}
+
 // By how long the test took in the suite's run.
 int CountFirstRepetitions(const WindowResult& window) {
   const auto once = std::max(window.end - window.begin, std::chrono::nanoseconds(1));
@@ -146,6 +156,20 @@ std::size_t CountLooks(const SeriesBySite& series) {
   return series.begin()->second.begin()->second.blocks.size() + 1;
 }
 
+std::size_t CountRepetitionsIn(const SeriesBySite& series) {
+  if (series.empty() || series.begin()->second.empty()) return 1;
+  return CountRepetitions(series.begin()->second.begin()->second);
+}
+
+// Returns whether a call stack had more blocks at each look: it is about to fail.
+bool GrowsEachTime(const SeriesBySite& series, const std::set<AskedStack>& asked) {
+  return std::any_of(asked.begin(), asked.end(), [&](const AskedStack& one) {
+    const auto judged = JudgeAsked(series, one, SeriesLength::kOpen);
+    return judged && std::all_of(judged->series.blocks.begin(), judged->series.blocks.end(),
+                                 [](std::int64_t net) { return net > 0; });
+  });
+}
+
 // Of such a test not even the longest series has 64 repetitions, as growing threads need to fail.
 bool IsSlow(const WindowResult& window) {
   constexpr int kWhole = 64;
@@ -203,6 +227,12 @@ class Pace {
   [[nodiscard]] bool IsOver() const {
     if (!whole_at_) return false;
     return HasTaken(std::chrono::seconds(4) + 2 * (*whole_at_ - begin_));
+  }
+  // Returns whether it comes beyond the bounds that are believed in ten seconds.
+  [[nodiscard]] bool WillTell(std::size_t repetitions) const {
+    constexpr std::chrono::seconds kMost(10);
+    const auto each = (Clock::now() - begin_) / static_cast<std::int64_t>(repetitions);
+    return each * static_cast<std::int64_t>(kBeyondBounds) <= kMost;
   }
 
  private:
@@ -353,11 +383,16 @@ RepetitionResult Confirmation::RepeatFirst(const WindowResult& window,
     if (is_told) return result;
   }
   request.repetitions = CountFirstRepetitions(window);
+  if (request.repetitions == kMostQuickRepetitions) {
+    request.looked_at = request.repetitions;
+    request.repetitions += CountUnlooked(window.end - window.begin, 1);
+  }
   RepetitionResult result = RepeatFor(window, request);
   // Some tests cannot be repeated as often, but six times.
   const bool may_be_too_often = !result.problem.empty() && request.repetitions > kFewestRepetitions;
   if (!may_be_too_often) return result;
   request.repetitions = kFewestRepetitions;
+  request.looked_at = 0;
   return RepeatFor(window, std::move(request));
 }
 
@@ -391,7 +426,9 @@ RepetitionResult Confirmation::RepeatForLong(const WindowResult& window,
         !any_is(SeriesLength::kFinal, {Growth::kSteady, Growth::kIrregular})) {
       return true;
     }
-    return pace.IsOver() || any_is(SeriesLength::kOpen, {Growth::kSteady}) ||
+    const bool is_over = pace.IsOver() && !(GrowsEachTime(so_far.series, asked) &&
+                                            pace.WillTell(CountRepetitionsIn(so_far.series)));
+    return is_over || any_is(SeriesLength::kOpen, {Growth::kSteady}) ||
            !any_is(SeriesLength::kOpen, {Growth::kIrregular});
   };
   return RepeatFor(window, std::move(request));
@@ -489,7 +526,8 @@ void Confirmation::RepeatTogether(const AskedByTest& asked, std::chrono::nanosec
   if (asked.size() < 2) return;
   std::vector<std::string> names;
   RepetitionRequest request;
-  request.repetitions = kMostQuickRepetitions;
+  request.looked_at = kMostQuickRepetitions;
+  request.repetitions = kMostQuickRepetitions + CountUnlooked(once, asked.size());
   for (const auto& [test, stacks] : asked) {
     names.push_back(test);
     request.call_sites.merge(SitesOf(stacks));
@@ -498,10 +536,15 @@ void Confirmation::RepeatTogether(const AskedByTest& asked, std::chrono::nanosec
   request.tells_frees = true;
   // Should they disturb one another, the time of all must not be spent on that.
   constexpr int kSlower = 20;
-  const auto expected = std::chrono::duration_cast<milliseconds>(kMostQuickRepetitions * once);
+  const auto expected = std::chrono::duration_cast<milliseconds>(request.repetitions * once);
   request.timeout = std::min(
       {limits_.test, limits_.run / 8, kSlower * expected + milliseconds(std::chrono::seconds(2))});
-  const RepetitionResult result = RepeatWithin(std::move(request));
+  RepetitionResult result = RepeatWithin(request);
+  // Some cannot be repeated as often.
+  if (!result.problem.empty() && request.repetitions > kMostQuickRepetitions) {
+    request.repetitions = kMostQuickRepetitions;
+    result = RepeatWithin(std::move(request));
+  }
   if (!result.problem.empty()) return;
   for (const auto& [test, stacks] : asked) {
     const bool is_told =

@@ -250,6 +250,7 @@ void IterationCounts::AddSeriesOf(const CountsByStack& counts, const std::string
     const std::string key = prefix + CallSiteKey(site.finding);
     if (!IsUsers(site.finding) || !call_sites.contains(key)) continue;
     if (site.finding.kind == AllocationKind::kThreadStack) of_stack.beyond = kBeyondFew;
+    if (!look_after_.empty()) of_stack.repetitions = static_cast<std::size_t>(ended_);
     AddSeries(of_stack, series[key][site.text]);
   }
 }

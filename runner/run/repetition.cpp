@@ -88,8 +88,11 @@ std::vector<Cycle> CyclesOf(const RepetitionPauses& pauses) {
 }
 
 std::set<int> LooksOf(const RepetitionRequest& request) {
-  if (!request.pauses) return {};
-  std::set<int> looks = {1};
+  std::set<int> looks;
+  for (int i = 1; i <= request.looked_at; ++i) looks.insert(i);
+  if (!looks.empty()) looks.insert(request.repetitions);
+  if (!request.pauses) return looks;
+  looks.insert(1);
   for (const Cycle& cycle : CyclesOf(*request.pauses)) {
     looks.insert(cycle.pause);
     looks.insert(cycle.end);

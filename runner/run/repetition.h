@@ -96,6 +96,7 @@ struct RepetitionPauses {
 struct RepetitionRequest {
   std::vector<std::string> tests;  // "Suite.Test" each
   int repetitions = kFewestRepetitions;
+  int looked_at = 0;  // the first so many, and the last; 0: all
   std::chrono::milliseconds timeout{};
   std::set<std::string> call_sites{};  // the keys of those to count
   bool tells_frees = false;            // whether to tell what was freed later

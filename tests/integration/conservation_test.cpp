@@ -38,6 +38,11 @@ TEST(ConservationTest, FailsWhatLaterCallsKeepOrLoseThoughTheFirstOnlyBuilds) {
   }
 }
 
+TEST(ConservationTest, FailsWhatTheFirstRepetitionsDoNotShow) {
+  const nlohmann::json window = RunOfAll().Test("GrowsSeldom.WhereThereIsRoom");
+  EXPECT_EQ(window["verdict"], "over_budget") << window;
+}
+
 TEST(ConservationTest, FailsWhatGrowsBesideMoreThatGoesUpAndDown) {
   EXPECT_EQ(RunOfAll().Test("GrowsBesideNoise.BySmallBlocks")["verdict"], "over_budget");
 }
