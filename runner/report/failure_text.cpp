@@ -62,14 +62,30 @@ bool IsShown(const Finding& finding) {
 }
 bool IsNotShown(const Finding& finding) { return IsUsers(finding) && !IsShown(finding); }
 
-// Returns lines such as "not counted: 72 B in 1 block by ...", of what else is left behind.
+// Returns lines such as "not counted: 72 B in 1 block by ...", of what else is left behind. A
+// library may keep hundreds of such from its first use on.
 std::string PassedText(const WindowResult& window, const TextStyle& style) {
+  constexpr std::size_t kMostTold = 5;
   std::string text;
-  for (const Finding* finding : Select(window, IsNotShown)) {
-    const std::string line = fmt::format("not counted: {} by {}: {}", FormatAmount(finding->amount),
-                                         ReadableCallSite(*finding), FateText(*finding));
+  const auto add = [&](const std::string& line) {
     const std::string near = WithRelativePaths(line, style.base_directory);
     text += "  " + Paint(Printable(near), Emphasis::kInTheDistance, style.colour) + '\n';
+  };
+  const std::vector<const Finding*> passed = Select(window, IsNotShown);
+  const std::size_t told = passed.size() <= kMostTold + 1 ? passed.size() : kMostTold;
+  Amount rest;
+  for (std::size_t i = 0; i < passed.size(); ++i) {
+    const Finding& finding = *passed[i];
+    if (i >= told) {
+      rest += finding.amount;
+      continue;
+    }
+    add(fmt::format("not counted: {} by {}: {}", FormatAmount(finding.amount),
+                    ReadableCallSite(finding), FateText(finding)));
+  }
+  if (told < passed.size()) {
+    add(fmt::format("not counted: {} by {} more call stacks; the JSON report has each",
+                    FormatAmount(rest), passed.size() - told));
   }
   return text;
 }

@@ -45,6 +45,18 @@ TEST(FailureTextTest, ListsWhatDoesNotCountInALineEach) {
                         "(src/net/pool.cc:88): retained, bounded\n"));
 }
 
+TEST(FailureTextTest, SumsUpWhatDoesNotCountWhereThatIsMuch) {
+  WindowResult window = FailingUncoveredTest();
+  for (int i = 0; i < 100; ++i) {
+    window.findings.push_back(sample::RetainedFinding(Disposition::kOneTime, {10, 1}));
+  }
+
+  EXPECT_THAT(
+      FailureText(window, kPlain),
+      HasSubstr("\n  not counted: 950 B in 95 blocks by 95 more call stacks; the JSON report "
+                "has each\n"));
+}
+
 TEST(FailureTextTest, BeginsWithFreeingErrorsAndShowsBothStacks) {
   WindowResult window = FailingUncoveredTest();
   window.free_errors = {{"64 B allocated by new[] and freed by free()", PoolFinding(), {}}};
