@@ -55,8 +55,11 @@ void SetSeries(const RepetitionSeries& series, Finding& finding) {
   const bool is_halved = series.stride > 1;
   finding.series = is_halved ? series.told_blocks : series.blocks;
   finding.series_bytes = is_halved ? series.told_bytes : series.bytes;
-  finding.series.resize(std::min(finding.series.size(), kMostTold));
-  finding.series_bytes.resize(std::min(finding.series_bytes.size(), kMostTold));
+  // The last look may be of many repetitions.
+  const bool is_last_of_many = series.repetitions > series.blocks.size() + 1;
+  const std::size_t told = finding.series.size() - (is_last_of_many ? 1 : 0);
+  finding.series.resize(std::min(told, kMostTold));
+  finding.series_bytes.resize(std::min(told, kMostTold));
 }
 
 }  // namespace
