@@ -56,7 +56,8 @@ void SetSeries(const RepetitionSeries& series, Finding& finding) {
   finding.series = is_halved ? series.told_blocks : series.blocks;
   finding.series_bytes = is_halved ? series.told_bytes : series.bytes;
   // The last look may be of many repetitions.
-  const bool is_last_of_many = series.repetitions > series.blocks.size() + 1;
+  const bool is_last_of_many =
+      !finding.series.empty() && series.repetitions > series.blocks.size() + 1;
   const std::size_t told = finding.series.size() - (is_last_of_many ? 1 : 0);
   finding.series.resize(std::min(told, kMostTold));
   finding.series_bytes.resize(std::min(told, kMostTold));
