@@ -85,11 +85,14 @@ bool AnyIs(const SoFar& so_far, const std::set<AskedStack>& asked, SeriesLength 
 // What grows so seldom, or has so much room, that the first repetitions do not show it: what costs
 // nothing is repeated for longer. Returns how often, for tests that take `once` together.
 int CountUnlooked(std::chrono::nanoseconds once, std::size_t tests) {
-  constexpr std::chrono::milliseconds kNothing(40);
+  constexpr std::chrono::milliseconds kLeast(40);
+  constexpr std::chrono::milliseconds kOfTest(8);
+  constexpr std::chrono::milliseconds kMostTime(500);
   constexpr std::chrono::microseconds kOfGoogleTest(50);
   constexpr std::int64_t kMost = 1000;
-  const std::chrono::nanoseconds each = once + static_cast<std::int64_t>(tests) * kOfGoogleTest;
-  return static_cast<int>(std::min<std::int64_t>(kNothing / each, kMost));
+  const auto count = static_cast<std::int64_t>(tests);
+  const std::chrono::nanoseconds time = std::min(kLeast + count * kOfTest, kMostTime);
+  return static_cast<int>(std::min<std::int64_t>(time / (once + count * kOfGoogleTest), kMost));
 }
 
 // By how long the test took in the suite's run.
