@@ -159,18 +159,25 @@ std::size_t CountLooks(const SeriesBySite& series) {
   return series.begin()->second.begin()->second.blocks.size() + 1;
 }
 
-std::size_t CountRepetitionsIn(const SeriesBySite& series) {
-  if (series.empty() || series.begin()->second.empty()) return 1;
-  return CountRepetitions(series.begin()->second.begin()->second);
+// Returns whether there were more blocks at each look.
+bool GrowsEachTime(const RepetitionSeries& series) {
+  return std::all_of(series.blocks.begin(), series.blocks.end(),
+                     [](std::int64_t net) { return net > 0; });
 }
 
-// Returns whether a call stack had more blocks at each look: it is about to fail.
-bool GrowsEachTime(const SeriesBySite& series, const std::set<AskedStack>& asked) {
+bool AnyGrowsEachTime(const SeriesBySite& series, const std::set<AskedStack>& asked) {
   return std::any_of(asked.begin(), asked.end(), [&](const AskedStack& one) {
     const auto judged = JudgeAsked(series, one, SeriesLength::kOpen);
-    return judged && std::all_of(judged->series.blocks.begin(), judged->series.blocks.end(),
-                                 [](std::int64_t net) { return net > 0; });
+    return judged && GrowsEachTime(judged->series);
   });
+}
+
+// Lets few repetitions of a slow test be enough for what grew each time.
+void BelieveFewOf(RepetitionSeries& series) {
+  constexpr std::size_t kFewest = 16;
+  if (!GrowsEachTime(series)) return;
+  const std::size_t repetitions = CountRepetitions(series) - 1;
+  series.beyond = std::min(series.beyond, std::clamp(repetitions, kFewest, kBeyondFew));
 }
 
 // Of such a test not even the longest series has 64 repetitions, as growing threads need to fail.
@@ -231,12 +238,9 @@ class Pace {
     if (!whole_at_) return false;
     return HasTaken(std::chrono::seconds(4) + 2 * (*whole_at_ - begin_));
   }
-  // Returns whether it comes beyond the bounds that are believed in ten seconds.
-  [[nodiscard]] bool WillTell(std::size_t repetitions) const {
-    constexpr std::chrono::seconds kMost(10);
-    const auto each = (Clock::now() - begin_) / static_cast<std::int64_t>(repetitions);
-    return each * static_cast<std::int64_t>(kBeyondBounds) <= kMost;
-  }
+  // What has grown each time until then grows, though the test is so slow that these were not
+  // enough repetitions to be beyond all bounds.
+  [[nodiscard]] bool HasTold() const { return Clock::now() - begin_ >= std::chrono::seconds(10); }
 
  private:
   static constexpr std::size_t kWhole = 64;
@@ -416,7 +420,8 @@ RepetitionResult Confirmation::RepeatForLong(const WindowResult& window,
   request.timeout = std::min(limits_.test, kLongestSeries);
   request.call_sites = SitesOf(asked);
   request.counts_in_sum = CountsWithout(of_set_up, CountsFor(setup_, window));
-  request.is_enough = [&, pace = Pace()](const SoFar& so_far) mutable {
+  Pace pace;
+  request.is_enough = [&](const SoFar& so_far) {
     const std::size_t looks =
         std::max(CountLooks(so_far.series), so_far.all.total.blocks.size() + 1);
     pace.NoteLooks(looks);
@@ -429,12 +434,19 @@ RepetitionResult Confirmation::RepeatForLong(const WindowResult& window,
         !any_is(SeriesLength::kFinal, {Growth::kSteady, Growth::kIrregular})) {
       return true;
     }
-    const bool is_over = pace.IsOver() && !(GrowsEachTime(so_far.series, asked) &&
-                                            pace.WillTell(CountRepetitionsIn(so_far.series)));
-    return is_over || any_is(SeriesLength::kOpen, {Growth::kSteady}) ||
+    const bool may_fail = AnyGrowsEachTime(so_far.series, asked);
+    return (pace.IsOver() && (!may_fail || pace.HasTold())) ||
+           any_is(SeriesLength::kOpen, {Growth::kSteady}) ||
            !any_is(SeriesLength::kOpen, {Growth::kIrregular});
   };
-  return RepeatFor(window, std::move(request));
+  RepetitionResult result = RepeatFor(window, std::move(request));
+  if (pace.HasTold()) {
+    BelieveFewOf(result.all.total);
+    for (auto& [site, stacks] : result.series) {
+      for (auto& [stack, series] : stacks) BelieveFewOf(series);
+    }
+  }
+  return result;
 }
 
 Confirmation::Outcome& Confirmation::OutcomeOf(const WindowResult& window,
