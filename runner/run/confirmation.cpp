@@ -72,7 +72,7 @@ std::optional<JudgedSeries> JudgeAsked(const SeriesBySite& series, const AskedSt
   return JudgeStack(site->second, asked.stack, length);
 }
 
-// Of what is asked for, and of the sum.
+// Returns whether anything that is asked for, or the sum, is one of `wanted`.
 bool AnyIs(const SoFar& so_far, const std::set<AskedStack>& asked, SeriesLength length,
            const std::set<Growth>& wanted) {
   if (wanted.contains(JudgeSum(so_far.all, length).growth)) return true;
@@ -82,8 +82,9 @@ bool AnyIs(const SoFar& so_far, const std::set<AskedStack>& asked, SeriesLength 
   });
 }
 
-// What grows so seldom, or has so much room, that the first repetitions do not show it: what costs
-// nothing is repeated for longer. Returns how often, for tests that take `once` together.
+// Some growth is so seldom, or has so much room, that the first repetitions do not show it. So
+// tests that cost next to nothing are repeated for longer, and only the last repetition is looked
+// at. Returns how many more that are, for tests that take `once` together.
 int CountUnlooked(std::chrono::nanoseconds once, std::size_t tests) {
   constexpr std::chrono::milliseconds kLeast(40);
   constexpr std::chrono::milliseconds kOfTest(8);
@@ -157,6 +158,12 @@ bool MayShareProcess(const WindowResult& window) {
 std::size_t CountLooks(const SeriesBySite& series) {
   if (series.empty() || series.begin()->second.empty()) return 0;
   return series.begin()->second.begin()->second.blocks.size() + 1;
+}
+
+// Returns whether the call stack itself grows, and not only all stacks of its call site together.
+bool IsSteadyByItself(const SeriesBySite& series, const AskedStack& asked, SeriesLength length) {
+  const std::optional<JudgedSeries> judged = JudgeAsked(series, asked, length);
+  return judged && judged->growth == Growth::kSteady && !judged->is_of_all_stacks;
 }
 
 // Returns whether there were more blocks at each look.
@@ -539,15 +546,13 @@ void Confirmation::PrepareTogether(const std::vector<const WindowResult*>& windo
 void Confirmation::RepeatTogether(const AskedByTest& asked, std::chrono::nanoseconds once) {
   using std::chrono::milliseconds;
   if (asked.size() < 2) return;
-  std::vector<std::string> names;
   RepetitionRequest request;
   request.looked_at = kMostQuickRepetitions;
   request.repetitions = kMostQuickRepetitions + CountUnlooked(once, asked.size());
   for (const auto& [test, stacks] : asked) {
-    names.push_back(test);
+    request.tests.push_back(test);
     request.call_sites.merge(SitesOf(stacks));
   }
-  request.tests = std::move(names);
   request.tells_frees = true;
   // Should they disturb one another, the time of all must not be spent on that.
   constexpr int kSlower = 20;
@@ -597,7 +602,6 @@ void Confirmation::RepeatLongTogether(const std::vector<const WindowResult*>& wi
 }
 
 void Confirmation::RepeatLongTogether(const std::map<std::string, const WindowResult*>& tests) {
-  if (tests.size() < 2) return;
   RepetitionRequest request;
   request.repetitions = kMostRepetitions;
   for (const auto& [test, window] : tests) {
@@ -607,13 +611,13 @@ void Confirmation::RepeatLongTogether(const std::map<std::string, const WindowRe
     request.call_sites.merge(SitesOf(outcomes_.at(test).asked));
     request.counts_by_test.emplace(test, std::move(counts));
   }
+  if (request.tests.size() < 2) return;
   request.timeout = std::min(limits_.test, kLongestSeries / 2);
   const auto grows = [this](const std::string& test, const GrowthOfTest& growth) {
     const Outcome& outcome = outcomes_.at(test);
     const std::set<AskedStack> asked = Without(outcome.asked, outcome.of_set_up);
     return std::any_of(asked.begin(), asked.end(), [&](const AskedStack& one) {
-      const auto judged = JudgeAsked(growth.series, one, SeriesLength::kOpen);
-      return judged && judged->growth == Growth::kSteady && !judged->is_of_all_stacks;
+      return IsSteadyByItself(growth.series, one, SeriesLength::kOpen);
     });
   };
   request.judged_from = kBeyondBounds;
@@ -684,10 +688,8 @@ void Confirmation::ConfirmInTime(const std::vector<WindowResult*>& windows) {
 bool Confirmation::WaitFor(const std::vector<WindowResult*>& windows) {
   const GrowsByItself by_itself = [this](const WindowResult& window, const Finding& finding) {
     const auto outcome = outcomes_.find(window.name);
-    if (outcome == outcomes_.end() || !outcome->second.longer) return false;
-    const auto judged =
-        JudgeAsked(outcome->second.longer->series, AskedOf(finding), SeriesLength::kFinal);
-    return judged && judged->growth == Growth::kSteady && !judged->is_of_all_stacks;
+    return outcome != outcomes_.end() && outcome->second.longer &&
+           IsSteadyByItself(outcome->second.longer->series, AskedOf(finding), SeriesLength::kFinal);
   };
   RepetitionRequest request = PauseRequestFor(setup_, limits_, windows);
   request.pauses->is_enough = [&](const SoFar& so_far) {

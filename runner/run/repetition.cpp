@@ -103,30 +103,26 @@ std::set<int> LooksOf(const RepetitionRequest& request) {
 // The images of the repeated process; the control server's thread adds to them.
 class CountedImages {
  public:
+  // `setup` and `request` must outlive this object.
   CountedImages(const RepetitionSetup& setup, const RepetitionRequest& request,
                 IterationCounts::AtEnd at_end)
-      : at_end_(std::move(at_end)),
-        descriptors_(request.call_sites.contains(kDescriptorsKey) ? CountDescriptors::kYes
-                                                                  : CountDescriptors::kNo),
-        boundaries_(setup.prepared.framework == TestFramework::kGoogleTestListener
-                        ? BoundarySource::kListener
-                        : BoundarySource::kStream),
-        stack_depth_(setup.request.stack_depth),
-        look_after_(LooksOf(request)),
-        repetitions_(request.repetitions),
-        kept_stacks_(request.kept_stacks),
-        symbolizer_(setup.symbolizer) {}
+      : setup_(setup), request_(request), at_end_(std::move(at_end)) {}
 
   int RegionFor(int pid) {
-    auto region = RegionFile::Create({.pid = pid,
-                                      .generation = static_cast<std::uint32_t>(images_.size()) + 1,
-                                      .boundaries = boundaries_,
-                                      .stack_depth = stack_depth_});
+    const bool has_listener = setup_.prepared.framework == TestFramework::kGoogleTestListener;
+    auto region = RegionFile::Create(
+        {.pid = pid,
+         .generation = static_cast<std::uint32_t>(images_.size()) + 1,
+         .boundaries = has_listener ? BoundarySource::kListener : BoundarySource::kStream,
+         .stack_depth = setup_.request.stack_depth});
     if (!region) return -1;
-    images_.push_back(std::make_unique<IterationCounts>(*std::move(region), symbolizer_, mutex_,
-                                                        descriptors_, at_end_));
-    images_.back()->LookOnlyAfter(look_after_, repetitions_);
-    images_.back()->FindReplacedOf(kept_stacks_);
+    const CountDescriptors descriptors = request_.call_sites.contains(kDescriptorsKey)
+                                             ? CountDescriptors::kYes
+                                             : CountDescriptors::kNo;
+    images_.push_back(std::make_unique<IterationCounts>(*std::move(region), setup_.symbolizer,
+                                                        mutex_, descriptors, at_end_));
+    images_.back()->LookOnlyAfter(LooksOf(request_), request_.repetitions);
+    images_.back()->FindReplacedOf(request_.kept_stacks);
     return images_.back()->region_fd();
   }
 
@@ -141,14 +137,9 @@ class CountedImages {
   }
 
  private:
+  const RepetitionSetup& setup_;
+  const RepetitionRequest& request_;
   const IterationCounts::AtEnd at_end_;
-  const CountDescriptors descriptors_;
-  const BoundarySource boundaries_;
-  const std::uint32_t stack_depth_;
-  const std::set<int> look_after_;
-  const int repetitions_;
-  const std::set<std::string> kept_stacks_;
-  Symbolizer& symbolizer_;
   std::mutex mutex_;  // locked while an image's question is answered
   std::vector<std::unique_ptr<IterationCounts>> images_;
 };
