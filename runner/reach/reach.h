@@ -163,6 +163,7 @@ struct HolderChain {
   std::vector<LiveBlock> links{};  // from the root to the block; the last one holds the block
   std::optional<LiveBlock> outermost{};  // the block that the root holds, if it is another one
   OddWay way = OddWay::kNone;            // if a pointer on the way is odd
+  bool is_in_queue = false;              // the root is a queue of the kernel's
 };
 
 // The stack of a block that the agent did not see allocated.

@@ -117,10 +117,10 @@ std::set<std::string> StacksOf(const std::set<AskedStack>& asked) {
   return stacks;
 }
 
-std::set<std::string> KeptStacks(const std::set<AskedStack>& asked) {
-  std::set<std::string> stacks;
+std::set<std::string> StacksWithKeepers(const std::set<AskedStack>& asked) {
+  std::set<std::string> stacks = StacksOf(asked);
   for (const AskedStack& one : asked) {
-    if (!one.keeper.empty()) stacks.insert({one.stack, one.keeper});
+    if (!one.keeper.empty()) stacks.insert(one.keeper);
   }
   return stacks;
 }
@@ -132,16 +132,19 @@ CountsInSum CountsWithout(const std::set<AskedStack>& left_out, CountsInSum coun
   };
 }
 
-// Returns what a set-up's repetition loses. Where SetUpTestSuite has no counterpart, say, each
-// repetition makes the suite's object anew, and loses the old one with what the test has built in
-// it. In the suite's run there is one such object, and so this proves nothing against the test.
-std::set<AskedStack> FindOfSetUp(const std::set<AskedStack>& asked,
-                                 const std::set<std::string>& replaced) {
-  std::set<AskedStack> of_set_up;
+// Returns those whose growth proves nothing against the test.
+// - What a set-up's repetition loses. Where SetUpTestSuite has no counterpart, say, each repetition
+//   makes the suite's object anew, and loses the old one with what the test has built in it. In the
+//   suite's run there is one such object.
+// - What waits in a queue of the kernel's. In the suite's run, another test may take it.
+std::set<AskedStack> FindExcused(const std::set<AskedStack>& asked, const BlockFates& fates) {
+  std::set<AskedStack> excused;
   for (const AskedStack& one : asked) {
-    if (replaced.contains(one.keeper) && replaced.contains(one.stack)) of_set_up.insert(one);
+    const bool is_of_set_up =
+        fates.replaced.contains(one.keeper) && fates.replaced.contains(one.stack);
+    if (is_of_set_up || fates.queued.contains(one.stack)) excused.insert(one);
   }
-  return of_set_up;
+  return excused;
 }
 
 // Of other tests, the repetitions take longer than to start a process. What may fail, and what is
@@ -300,12 +303,16 @@ void Confirmation::Apply(const Outcome& outcome, Finding& finding) {
   }
   const AskedStack asked = AskedOf(finding);
   const auto first = JudgeAsked(outcome.first.series, asked, SeriesLength::kShort);
-  if (first && outcome.of_set_up.contains(asked)) {
+  if (first && outcome.excused.contains(asked)) {
     ApplySeries(*first, SeriesLength::kShort, finding);
-    finding.disposition = Disposition::kOneTime;
+    const auto queue = outcome.first.fates.queued.find(asked.stack);
+    const bool is_queued = queue != outcome.first.fates.queued.end();
+    finding.disposition = is_queued ? Disposition::kUnconfirmed : Disposition::kOneTime;
     finding.explanation =
-        "what keeps it is made by a set-up, which ran anew for each repetition and left the old "
-        "one";
+        is_queued ? fmt::format("each repetition puts more of it into {}, and takes none out",
+                                queue->second)
+                  : "what keeps it is made by a set-up, which ran anew for each repetition and "
+                    "left the old one";
     return;
   }
   const bool has_longer = outcome.longer && outcome.longer->problem.empty();
@@ -350,6 +357,7 @@ void Confirmation::ApplyDescriptors(const Outcome& outcome, WindowResult& window
 
 RepetitionResult Confirmation::RepeatFor(const WindowResult& window, RepetitionRequest request) {
   request.tests = {window.name};
+  request.once = window.end - window.begin;
   request.may_fail = window.status != TestStatus::kPassed;
   return RepeatWithin(std::move(request));
 }
@@ -385,7 +393,7 @@ RepetitionResult Confirmation::RepeatFirst(const WindowResult& window,
   request.timeout = limits_.test;
   request.call_sites = SitesOf(asked);
   request.counts_in_sum = CountsFor(setup_, window);
-  request.kept_stacks = KeptStacks(asked);
+  request.fates_of = StacksWithKeepers(asked);
   if (IsSlow(window) && LeavesThreadsAlone(window)) {
     // It passes if the second one starts no thread: more are for threads that come each time.
     request.repetitions = 2;
@@ -414,19 +422,19 @@ RepetitionResult Confirmation::RepeatFirst(const WindowResult& window,
 bool Confirmation::NeedsMore(const Outcome& outcome) {
   const RepetitionResult& first = outcome.first;
   return first.problem.empty() &&
-         AnyIs({first.series, first.all, first.by_test}, Without(outcome.asked, outcome.of_set_up),
+         AnyIs({first.series, first.all, first.by_test}, Without(outcome.asked, outcome.excused),
                SeriesLength::kShort, {Growth::kSteady, Growth::kIrregular});
 }
 
 RepetitionResult Confirmation::RepeatForLong(const WindowResult& window,
                                              const std::set<AskedStack>& all_asked,
-                                             const std::set<AskedStack>& of_set_up) {
-  const std::set<AskedStack> asked = Without(all_asked, of_set_up);
+                                             const std::set<AskedStack>& excused) {
+  const std::set<AskedStack> asked = Without(all_asked, excused);
   RepetitionRequest request;
   request.repetitions = kMostRepetitions;
   request.timeout = std::min(limits_.test, kLongestSeries);
   request.call_sites = SitesOf(asked);
-  request.counts_in_sum = CountsWithout(of_set_up, CountsFor(setup_, window));
+  request.counts_in_sum = CountsWithout(excused, CountsFor(setup_, window));
   Pace pace;
   request.is_enough = [&](const SoFar& so_far) {
     const std::size_t looks =
@@ -465,9 +473,9 @@ Confirmation::Outcome& Confirmation::OutcomeOf(const WindowResult& window,
   if (is_answered) return known->second;
   std::set<AskedStack> all = asked;
   if (known != outcomes_.end()) all.insert(known->second.asked.begin(), known->second.asked.end());
-  Outcome outcome{.asked = all, .of_set_up = {}, .first = RepeatFirst(window, all), .longer = {}};
-  outcome.of_set_up = FindOfSetUp(all, outcome.first.replaced_stacks);
-  TakeOut(SitesOf(outcome.of_set_up), outcome.first.all);
+  Outcome outcome{.asked = all, .excused = {}, .first = RepeatFirst(window, all), .longer = {}};
+  outcome.excused = FindExcused(all, outcome.first.fates);
+  TakeOut(SitesOf(outcome.excused), outcome.first.all);
   return outcomes_.insert_or_assign(window.name, std::move(outcome)).first->second;
 }
 
@@ -553,6 +561,7 @@ void Confirmation::RepeatTogether(const AskedByTest& asked, std::chrono::nanosec
     request.tests.push_back(test);
     request.call_sites.merge(SitesOf(stacks));
   }
+  request.once = once;
   request.tells_frees = true;
   // Should they disturb one another, the time of all must not be spent on that.
   constexpr int kSlower = 20;
@@ -608,6 +617,7 @@ void Confirmation::RepeatLongTogether(const std::map<std::string, const WindowRe
     CountsInSum counts = CountsFor(setup_, *window);
     if (counts == nullptr) continue;
     request.tests.push_back(test);
+    request.once += window->end - window->begin;
     request.call_sites.merge(SitesOf(outcomes_.at(test).asked));
     request.counts_by_test.emplace(test, std::move(counts));
   }
@@ -615,7 +625,7 @@ void Confirmation::RepeatLongTogether(const std::map<std::string, const WindowRe
   request.timeout = std::min(limits_.test, kLongestSeries / 2);
   const auto grows = [this](const std::string& test, const GrowthOfTest& growth) {
     const Outcome& outcome = outcomes_.at(test);
-    const std::set<AskedStack> asked = Without(outcome.asked, outcome.of_set_up);
+    const std::set<AskedStack> asked = Without(outcome.asked, outcome.excused);
     return std::any_of(asked.begin(), asked.end(), [&](const AskedStack& one) {
       return IsSteadyByItself(growth.series, one, SeriesLength::kOpen);
     });
@@ -643,7 +653,7 @@ void Confirmation::Confirm(WindowResult& window) {
   if (!IsOpen(window)) return;
   Outcome& outcome = OutcomeOf(window, OpenStacks(window));
   if (!outcome.longer && NeedsMore(outcome)) {
-    outcome.longer = RepeatForLong(window, outcome.asked, outcome.of_set_up);
+    outcome.longer = RepeatForLong(window, outcome.asked, outcome.excused);
   }
   for (std::vector<Finding>* const findings : {&window.findings, &window.mappings}) {
     for (Finding& finding : *findings) {
@@ -665,7 +675,7 @@ void Confirmation::Confirm(WindowResult& window) {
 void Confirmation::ConfirmForLong(const WindowResult& window, Finding& finding) {
   const AskedStack asked = AskedOf(finding);
   const auto known = outcomes_.find(window.name);
-  if (known != outcomes_.end() && known->second.of_set_up.contains(asked)) return;
+  if (known != outcomes_.end() && known->second.excused.contains(asked)) return;
   const RepetitionResult result = RepeatForLong(window, {asked}, {});
   if (!result.problem.empty()) return;
   const auto judged = JudgeAsked(result.series, asked, SeriesLength::kFinal);

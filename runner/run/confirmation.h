@@ -83,7 +83,7 @@ class Confirmation {
   // The result of one test's repetitions.
   struct Outcome {
     std::set<AskedStack> asked;
-    std::set<AskedStack> of_set_up;  // of those: a set-up makes anew what keeps it, each time
+    std::set<AskedStack> excused;  // of those: its growth proves nothing against the test
     RepetitionResult first;
     std::optional<RepetitionResult> longer;
   };
@@ -95,7 +95,7 @@ class Confirmation {
   void RepeatLongTogether(const std::map<std::string, const WindowResult*>& tests);
   RepetitionResult RepeatFirst(const WindowResult& window, const std::set<AskedStack>& asked);
   RepetitionResult RepeatForLong(const WindowResult& window, const std::set<AskedStack>& asked,
-                                 const std::set<AskedStack>& of_set_up);
+                                 const std::set<AskedStack>& excused);
   [[nodiscard]] static bool NeedsMore(const Outcome& outcome);
   RepetitionResult RepeatFor(const WindowResult& window, RepetitionRequest request);
   RepetitionResult RepeatWithin(RepetitionRequest request);

@@ -95,6 +95,7 @@ RepetitionRequest PauseRequestFor(const RepetitionSetup& setup, const Confirmati
   request.tests.assign(names.begin(), names.end());
   request.pauses = PausesFor(once);
   request.pauses->time = limits.wait;
+  request.once = once;
   request.repetitions = CountRepetitions(*request.pauses);
   request.timeout = limits.test + kCyclePercent.size() * limits.wait;
   return request;

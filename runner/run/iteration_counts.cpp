@@ -101,14 +101,14 @@ void IterationCounts::Answer(Mailbox& mailbox) {
   if (IsLookedAt(ended_)) {
     asking_tid_ = mailbox.tid;
     Count(asking_tid_);
-    if (ended_ == last_iteration_) FindReplaced();
+    if (ended_ == last_iteration_) FindFates();
     at_end_(*this);
   }
   AskForNext();
 }
 
-void IterationCounts::FindReplaced() {
-  if (kept_stacks_.empty()) return;
+void IterationCounts::FindFates() {
+  if (fates_asked_.empty()) return;
   const Expected<HeapCopy> heap = region().CopyHeap();
   if (!heap) return;
   struct OfStack {
@@ -119,29 +119,34 @@ void IterationCounts::FindReplaced() {
   std::map<std::string, OfStack> by_stack;
   for (const LiveBlock& block : heap->blocks) {
     const std::string& stack = sites_.Of(block.stack).text;
-    if (!kept_stacks_.contains(stack)) continue;
+    if (!fates_asked_.contains(stack)) continue;
     candidates.push_back(block);
     ++by_stack[stack].blocks;
   }
-  const bool any_grows = std::any_of(by_stack.begin(), by_stack.end(), [this](const auto& entry) {
-    return entry.second.blocks >= ended_;
-  });
-  if (!any_grows) return;
+  const auto grows = [&](const LiveBlock& block) {
+    return by_stack[sites_.Of(block.stack).text].blocks >= ended_;
+  };
+  std::erase_if(candidates, [&](const LiveBlock& block) { return !grows(block); });
+  if (candidates.empty()) return;
   Variables unnamed;
   const auto reaches = FindReach({.pid = region().Pid(),
                                   .region = region(),
                                   .candidates = candidates,
                                   .variables = unnamed,
+                                  .names_holder = [](const LiveBlock&) { return true; },
                                   .asking_tid = asking_tid_});
   if (!reaches) return;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (IsLost((*reaches)[i].reach)) ++by_stack[sites_.Of(candidates[i].stack).text].lost;
+    const std::string& stack = sites_.Of(candidates[i].stack).text;
+    const HolderChain* const holder = (*reaches)[i].holder.get();
+    if (IsLost((*reaches)[i].reach)) ++by_stack[stack].lost;
+    if (holder != nullptr && holder->is_in_queue) fates_.queued.emplace(stack, holder->root);
   }
   // All but those of the last iteration, which may still be held.
   for (const auto& [stack, of_stack] : by_stack) {
     const bool is_replaced =
         of_stack.blocks >= ended_ && of_stack.lost * ended_ >= of_stack.blocks * (ended_ - 1);
-    if (is_replaced) replaced_stacks_.insert(stack);
+    if (is_replaced) fates_.replaced.insert(stack);
   }
 }
 

@@ -40,6 +40,13 @@ struct GrowthOfTest {
   SeriesBySite series;  // of blocks
 };
 
+// What became of the blocks that each repetition made anew, by CallStackKey.
+struct BlockFates {
+  std::set<std::string> replaced;  // all but the last repetition's are lost
+  // They wait in a queue of the kernel's, such as a pipe, and by its name.
+  std::map<std::string, std::string> queued;
+};
+
 enum class CountDescriptors { kNo, kYes };
 
 class IterationCounts {
@@ -59,9 +66,9 @@ class IterationCounts {
     last_iteration_ = last;
   }
 
-  // Finds out at the end of the last iteration which of these call stacks, by CallStackKey, made
-  // new blocks in each iteration whose predecessors are lost. REQUIRES: likewise.
-  void FindReplacedOf(std::set<std::string> stacks) { kept_stacks_ = std::move(stacks); }
+  // Finds out at the end of the last iteration what became of the blocks that each iteration made
+  // anew by these call stacks, which are told by CallStackKey. REQUIRES: likewise.
+  void FindFatesOf(std::set<std::string> stacks) { fates_asked_ = std::move(stacks); }
 
   const RegionReader& region() const { return region_->reader(); }
   int region_fd() const { return region_->fd().get(); }
@@ -103,8 +110,8 @@ class IterationCounts {
   // repetition, freed a block; nullopt if not all of these frees are known. REQUIRES: likewise.
   [[nodiscard]] std::optional<std::set<std::string>> StacksFreedLater();
 
-  // Returns those of FindReplacedOf. REQUIRES: likewise.
-  [[nodiscard]] const std::set<std::string>& ReplacedStacks() const { return replaced_stacks_; }
+  // Returns what FindFatesOf found. REQUIRES: likewise.
+  [[nodiscard]] const BlockFates& Fates() const { return fates_; }
 
   // Returns the descriptors that the test left open in its second repetition. REQUIRES: as above.
   [[nodiscard]] const ResourcesLeft& DescriptorsLeft() const { return descriptors_left_; }
@@ -117,7 +124,7 @@ class IterationCounts {
  private:
   [[nodiscard]] bool IsLookedAt(int iteration) const;
   void AskForNext();
-  void FindReplaced();
+  void FindFates();
   void Count(int asking_tid);
   void NoteTests();
   [[nodiscard]] std::uint32_t SourceOf(std::uint32_t window, std::uint32_t allowance) const;
@@ -144,8 +151,8 @@ class IterationCounts {
   int asking_tid_ = 0;
   std::set<int> look_after_;  // empty: as counts_by_stack.h says
   int last_iteration_ = 0;
-  std::set<std::string> kept_stacks_;
-  std::set<std::string> replaced_stacks_;
+  std::set<std::string> fates_asked_;
+  BlockFates fates_;
   std::vector<std::uint32_t> tests_;              // by window: the test's number, or 0
   std::map<std::string, std::uint32_t> numbers_;  // of tests
   std::uint32_t first_windows_end_ = 0;  // the windows of the first iteration have lower ids

@@ -119,11 +119,22 @@ class CountedImages {
     const CountDescriptors descriptors = request_.call_sites.contains(kDescriptorsKey)
                                              ? CountDescriptors::kYes
                                              : CountDescriptors::kNo;
-    images_.push_back(std::make_unique<IterationCounts>(*std::move(region), setup_.symbolizer,
-                                                        mutex_, descriptors, at_end_));
-    images_.back()->LookOnlyAfter(LooksOf(request_), request_.repetitions);
-    images_.back()->FindReplacedOf(request_.kept_stacks);
-    return images_.back()->region_fd();
+    auto image = std::make_unique<IterationCounts>(*std::move(region), setup_.symbolizer, mutex_,
+                                                   descriptors, at_end_);
+    image->LookOnlyAfter(LooksOf(request_), request_.repetitions);
+    image->FindFatesOf(request_.fates_of);
+    const int fd = image->region_fd();
+    const std::lock_guard lock(images_mutex_);
+    images_.push_back(std::move(image));
+    return fd;
+  }
+
+  // Called on any thread.
+  [[nodiscard]] std::uint64_t CountWindows() {
+    const std::lock_guard lock(images_mutex_);
+    std::uint64_t count = 0;
+    for (const auto& image : images_) count += image->region().WindowCount();
+    return count;
   }
 
   // Stops counting. Returns the last image in which a test ran, or else the last one; nullptr if
@@ -140,7 +151,8 @@ class CountedImages {
   const RepetitionSetup& setup_;
   const RepetitionRequest& request_;
   const IterationCounts::AtEnd at_end_;
-  std::mutex mutex_;  // locked while an image's question is answered
+  std::mutex mutex_;         // locked while an image's question is answered
+  std::mutex images_mutex_;  // locked while the control server's thread adds an image
   std::vector<std::unique_ptr<IterationCounts>> images_;
 };
 
@@ -190,8 +202,37 @@ std::string HowItEnded(const ProgramExit& status) {
   return fmt::format("exited with {}", status.exit_code.value_or(0));
 }
 
+// A repetition that waits for what another test of the suite would do never ends: as it is known
+// how long the tests took in the suite's run, this shows long before the timeout.
+class StallWatch {
+ public:
+  StallWatch(const RepetitionRequest& request, std::function<std::uint64_t()> count)
+      : patience_(kLeast + kSlower * request.once), count_(std::move(count)) {
+    if (request.pauses) patience_ += request.pauses->time;
+  }
+
+  // Returns for how long no window has begun, if that is too long.
+  std::optional<std::chrono::seconds> StoppedFor() {
+    if (!count_) return std::nullopt;
+    const std::uint64_t now = count_();
+    if (std::exchange(last_, now) != now) since_ = Clock::now();
+    const auto stopped =
+        std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - since_);
+    return stopped >= patience_ ? std::optional(stopped) : std::nullopt;
+  }
+
+ private:
+  static constexpr std::chrono::seconds kLeast{10};
+  static constexpr int kSlower = 50;
+
+  std::chrono::nanoseconds patience_;
+  std::function<std::uint64_t()> count_;
+  std::uint64_t last_ = 0;
+  Clock::time_point since_ = Clock::now();
+};
+
 RepetitionEnd WaitForEnd(const RepetitionSetup& setup, const RepetitionRequest& request,
-                         SuspendedProcess& process, const std::string& mark) {
+                         SuspendedProcess& process, const std::string& mark, StallWatch stall) {
   const Clock::time_point deadline = Clock::now() + request.timeout;
   const UniqueFd watch = WatchEnd(process.pid());
   RepetitionEnd end;
@@ -201,10 +242,14 @@ RepetitionEnd WaitForEnd(const RepetitionSetup& setup, const RepetitionRequest& 
       return end;
     }
     end.is_late = end.is_late || (end.problem.empty() && Clock::now() >= deadline);
-    if (end.problem.empty() && (end.is_late || setup.is_cancelled())) {
-      end.problem = end.is_late ? fmt::format("its repetitions took longer than {}",
-                                              SecondsText(request.timeout))
-                                : "its repetitions were interrupted";
+    const auto stopped = stall.StoppedFor();
+    if (end.problem.empty() && (end.is_late || stopped || setup.is_cancelled())) {
+      end.problem =
+          end.is_late
+              ? fmt::format("its repetitions took longer than {}", SecondsText(request.timeout))
+          : stopped ? fmt::format("a repetition of it did not end in {}", SecondsText(*stopped))
+                    : "its repetitions were interrupted";
+      end.is_late = end.is_late || stopped;
       KillProcessTree(process.pid(), mark);
     }
     AwaitEnd(watch, kPoll);
@@ -415,7 +460,7 @@ Expected<RepetitionEnd> RunRepetitions(const RepetitionSetup& setup,
   if (const Expected<void> resumed = (*process)->Resume(); !resumed) {
     return Unexpected(resumed.error());
   }
-  return WaitForEnd(setup, request, **process, mark);
+  return WaitForEnd(setup, request, **process, mark, StallWatch(request, repeated.count_windows));
 }
 
 RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& request) {
@@ -427,6 +472,7 @@ RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& r
       setup, request,
       {.region_for = [&](int pid) { return images.RegionFor(pid); },
        .before_launch = [&](const std::string& mark) { between.emplace(request, mark); },
+       .count_windows = [&] { return images.CountWindows(); },
        .takes_forks = true});
   if (!ended) return {ended.error().message, {}};
   const RepetitionEnd& end = *ended;
@@ -447,7 +493,7 @@ RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& r
   result.by_test = counts->GrowthByTest(request.counts_by_test);
   result.descriptors_left = counts->DescriptorsLeft();
   result.tests_with_descriptors = counts->TestsWithDescriptors();
-  result.replaced_stacks = counts->ReplacedStacks();
+  result.fates = counts->Fates();
   if (!request.tells_frees) return result;
   result.stacks_freed_later = counts->StacksFreedLater();
   result.unsettled_tests = counts->FindUnsettledTests();

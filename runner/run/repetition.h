@@ -98,11 +98,11 @@ struct RepetitionRequest {
   int repetitions = kFewestRepetitions;
   int looked_at = 0;  // the first so many, and the last; 0: all
   std::chrono::milliseconds timeout{};
+  std::chrono::nanoseconds once{};     // how long the tests took in the suite's run
   std::set<std::string> call_sites{};  // the keys of those to count
   bool tells_frees = false;            // whether to tell what was freed later
-  // By CallStackKey: whether each repetition makes new blocks of them, and loses the old ones.
-  std::set<std::string> kept_stacks{};
-  bool may_fail = false;  // true if the test did not pass in the suite's run
+  std::set<std::string> fates_of{};    // by CallStackKey: as IterationCounts::FindFatesOf
+  bool may_fail = false;               // true if the test did not pass in the suite's run
   // If set, the repetitions need not all take place: the process is killed between two of them when
   // this returns true, or at the timeout, and what has taken place counts.
   std::function<bool(const SoFar& so_far)> is_enough{};
@@ -123,7 +123,7 @@ struct RepetitionResult {
   std::set<std::string> tests_with_descriptors = {};  // that left some open, likewise
   // As IterationCounts::StacksFreedLater, if that was asked for.
   std::optional<std::set<std::string>> stacks_freed_later = std::nullopt;
-  std::set<std::string> replaced_stacks = {};  // those of kept_stacks of which that is so
+  BlockFates fates = {};                       // if fates_of was set
   std::set<std::string> unsettled_tests = {};  // as IterationCounts::FindUnsettledTests, likewise
 };
 
@@ -131,7 +131,7 @@ struct RepetitionResult {
 struct RepetitionEnd {
   ProgramExit status;
   std::string problem;   // why the process was killed before them; empty if it was not
-  bool is_late = false;  // the problem is the timeout
+  bool is_late = false;  // the problem is the timeout, or that a repetition did not end
 };
 
 // What the launched process is given.
@@ -142,6 +142,8 @@ struct RepeatedProcess {
   // Called before the launch with the variable by which the process and all that it starts are
   // known. May be empty.
   std::function<void(const std::string& mark)> before_launch{};
+  // Returns how many windows have begun, which tells whether a repetition hangs. May be empty.
+  std::function<std::uint64_t()> count_windows{};
   bool takes_forks =
       false;  // true if forked children are given regions, too: the test may run there
 };

@@ -27,9 +27,11 @@ struct SumScope {
   const BaselineWindow* baseline = nullptr;  // null: it has nothing of the test
 };
 
-// What the suite's run has lost fails by that, and each repetition loses it again.
+// What the suite's run has lost fails by that, and each repetition loses it again. What another
+// test frees, as one that takes from a queue, stays where the test is repeated alone.
 bool IsToldAnyway(const Finding& finding) {
   return IsLost(finding.reach) || finding.disposition == Disposition::kAllowed ||
+         finding.disposition == Disposition::kReleasedLater ||
          finding.disposition == Disposition::kKnown ||
          finding.disposition == Disposition::kOtherThread;
 }

@@ -10,7 +10,9 @@ namespace {
 
 using testing::AllOf;
 using testing::Contains;
+using testing::Each;
 using testing::HasSubstr;
+using testing::IsSupersetOf;
 
 // A way to hold a block, and what the report says of the holder.
 struct Way {
@@ -79,6 +81,28 @@ TEST_P(OddHoldersTest, WhatOneLookCannotSeeTheNextOneSees) {
 
 TEST_P(OddHoldersTest, FreedMemoryThatTheAgentNeverSawHoldsNothing) {
   EXPECT_EQ(Run("*Freed*").Test("Lost/FreedUnseenBlocks.Block")["lost"]["blocks"], 1);
+}
+
+TEST_P(OddHoldersTest, WhatAnotherTestTakesFromAQueueHasNotGrown) {
+  const nlohmann::json puts = Run("Queued.Puts:Queued.Takes").Test("Queued.Puts");
+  EXPECT_EQ(puts["verdict"], "pass");
+  EXPECT_THAT(TextsOf(puts, "disposition"), Each("released_later"));
+}
+
+TEST_P(OddHoldersTest, WhatWaitsInAQueueCannotBeToldFromAHandover) {
+  const GatedRun& run = Run("Queued.*-Queued.Takes");
+  const nlohmann::json puts = run.Test("Queued.Puts");
+  EXPECT_EQ(puts["verdict"], "unconfirmed");
+  EXPECT_THAT(TextsOf(puts, "explanation"),
+              Contains(AllOf(HasSubstr("each repetition puts more of it into pipe of descriptor"),
+                             HasSubstr("takes none out"))));
+  const nlohmann::json more = run.Test("Queued.PutsAndKeepsMore");
+  EXPECT_EQ(more["verdict"], "over_budget");
+  EXPECT_THAT(TextsOf(more, "disposition"), IsSupersetOf({"unconfirmed", "steady"}));
+  const nlohmann::json waits = run.Test("Queued.WaitsForOneWhoTakes");
+  EXPECT_EQ(waits["verdict"], "unconfirmed");
+  EXPECT_THAT(TextsOf(waits, "explanation"),
+              Contains(HasSubstr("a repetition of it did not end in ")));
 }
 
 // A word is a pointer by chance, or left over, but hardly ever.

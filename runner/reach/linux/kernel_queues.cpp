@@ -102,7 +102,7 @@ class QueueFinder {
 
  private:
   void Add(std::string name, std::vector<std::uint64_t> words) {
-    if (!words.empty()) found_.read.push_back({std::move(name), std::move(words)});
+    if (!words.empty()) found_.read.push_back({std::move(name), std::move(words), true});
   }
 
   // The program's own file, not opened again. Empty if the kernel does not allow it.

@@ -14,6 +14,7 @@ namespace leakgate {
 struct KernelObject {
   std::string name;  // "epoll descriptor 5", "timer 0"
   std::vector<std::uint64_t> words;
+  bool is_queue = false;  // whoever reads it takes them out
 
   friend bool operator==(const KernelObject&, const KernelObject&) = default;
 };

@@ -56,8 +56,9 @@ std::vector<std::uint32_t> NumbersButFor(const std::vector<bool>& left_out) {
 // Names the holders of blocks, and each root only once.
 class Holders {
  public:
-  Holders(const std::vector<LiveBlock>& blocks, const ReachMarker& marker, const RootNamer& namer)
-      : blocks_(blocks), marker_(marker), namer_(namer) {}
+  Holders(const std::vector<LiveBlock>& blocks, const ReachMarker& marker, const RootNamer& namer,
+          const std::vector<KernelObject>& objects)
+      : blocks_(blocks), marker_(marker), namer_(namer), objects_(objects) {}
 
   [[nodiscard]] const LiveBlock& Block(std::uint32_t block) const { return blocks_[block]; }
 
@@ -72,6 +73,8 @@ class Holders {
     HolderChain holder{.root = name->second, .hidden = chain.hidden, .links = {}, .way = chain.way};
     for (const std::uint32_t link : chain.links) holder.links.push_back(blocks_[link]);
     if (chain.outermost) holder.outermost = blocks_[*chain.outermost];
+    const std::uint32_t object = chain.root.kernel_object;
+    holder.is_in_queue = object != 0 && objects_[object - 1].is_queue;
     return holder;
   }
 
@@ -79,6 +82,7 @@ class Holders {
   const std::vector<LiveBlock>& blocks_;
   const ReachMarker& marker_;
   const RootNamer& namer_;
+  const std::vector<KernelObject>& objects_;
   std::map<std::tuple<std::uint64_t, int, std::uint32_t>, std::string> names_;
   std::set<std::uint32_t> stacks_;
 };
@@ -467,7 +471,7 @@ class Look {
       if (number == BlockIndex::kNone || marker_->IsMarked(number)) continue;
       addresses.push_back(process_.heap.blocks[number].address);
     }
-    process_.objects.push_back({queue + ", whose bytes cannot be read,", addresses});
+    process_.objects.push_back({queue + ", whose bytes cannot be read,", addresses, true});
     marker_->AddRoots(process_.objects.back().words,
                       {.kernel_object = static_cast<std::uint32_t>(process_.objects.size())});
     marker_->Mark();
@@ -503,7 +507,7 @@ class Look {
     const RootNamer namer(process_.maps, process_.modules, process_.threads, process_.objects,
                           request_.variables);
     std::vector<BlockReach> reaches(numbers_.size());
-    Holders holders(process_.heap.blocks, *marker_, namer);
+    Holders holders(process_.heap.blocks, *marker_, namer, process_.objects);
     std::size_t next = 0;
     for (std::size_t i = 0; i < numbers_.size(); ++i) {
       if (numbers_[i] == BlockIndex::kNone) continue;
@@ -566,7 +570,7 @@ class Look {
   }
 
   void AddHeldByUnseen(const RootNamer& namer, std::vector<BlockReach>& reaches) const {
-    Holders holders(unseen_->blocks(), unseen_->marker(), namer);
+    Holders holders(unseen_->blocks(), unseen_->marker(), namer, process_.objects);
     for (std::size_t i = 0; i < unseen_candidates_.size(); ++i) {
       if (unseen_->conclusion()[i] != Reach::kRetained) continue;
       BlockReach& reach = reaches[unseen_candidates_[i]];
