@@ -216,8 +216,7 @@ class StallWatch {
     if (!count_) return std::nullopt;
     const std::uint64_t now = count_();
     if (std::exchange(last_, now) != now) since_ = Clock::now();
-    const auto stopped =
-        std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - since_);
+    const auto stopped = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - since_);
     return stopped >= patience_ ? std::optional(stopped) : std::nullopt;
   }
 
