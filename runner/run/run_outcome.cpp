@@ -77,6 +77,21 @@ std::vector<std::string> ReasonsForDoubt(const Generations& generations, const R
   return reasons;
 }
 
+std::string DoubtAboutListener(const Preparation& prepared, const RunResult& result) {
+  const bool has_told = result.tracing.boundaries != BoundarySource::kNone;
+  if (prepared.framework != TestFramework::kGoogleTestListener || has_told) return "";
+  const bool has_executed = result.tracing.generations != 1;
+  const bool runs_none =
+      std::any_of(result.arguments.begin(), result.arguments.end(), [](const std::string& one) {
+        return one == "--gtest_list_tests" || one == "--help" || one == "-h";
+      });
+  if (has_executed || runs_none || result.program.signal) return "";
+  return fmt::format(
+      "{} has leakgate's listener, but did not add it, so no tests were told apart; call "
+      "leakgate::AppendListener() after testing::InitGoogleTest, or link leakgate::gtest_main",
+      prepared.program.filename().string());
+}
+
 std::string LateReason(std::chrono::milliseconds timeout) {
   return fmt::format(
       "the timeout of {} s was reached after the program had ended: not all that it left could be "

@@ -14,11 +14,16 @@
 #include "runner/result/run_result.h"
 #include "runner/run/gtest_output.h"
 #include "runner/run/judged_process.h"
+#include "runner/run/preparation.h"
 
 namespace leakgate {
 
 // Returns why the run cannot be trusted, from what the images left behind, how the program ended
 // and what was dropped. REQUIRES: `program` and `tracing` of `result` are filled in.
+// Returns a line if the program under test has leakgate's listener and did not add it, so that its
+// tests were not told apart; empty if all is well, or it was asked to run none.
+[[nodiscard]] std::string DoubtAboutListener(const Preparation& prepared, const RunResult& result);
+
 [[nodiscard]] std::vector<std::string> ReasonsForDoubt(const Generations& generations,
                                                        const RunResult& result);
 

@@ -234,6 +234,9 @@ class Session {
     for (WindowResult& window : result.windows) RefuseUntold(window);
     const bool was_late = !has_timed_out_ && IsTimeUp();
     result.reasons = ReasonsForDoubt(generations_, result);
+    if (std::string doubt = DoubtAboutListener(prepared_, result); !doubt.empty()) {
+      result.reasons.push_back(std::move(doubt));
+    }
     if (!server_failure_.empty()) {
       result.reasons.insert(result.reasons.begin(), server_failure_);
     }

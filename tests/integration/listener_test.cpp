@@ -47,6 +47,21 @@ TEST(ListenerTest, IsContentWithATracerWhereItIsRequired) {
   EXPECT_EQ(run.command.exit_code, 0) << run.command.standard_error;
 }
 
+TEST(ListenerTest, IsInconclusiveWhereItIsLinkedAndNotAdded) {
+  const GatedRun run = RunGated({FixturePath("own_main"), "--gtest_filter=OwnMain.Passes"}, {},
+                                {.environment = {"FORGETS_THE_LISTENER=1"}});
+  EXPECT_EQ(run.command.exit_code, 3);
+  EXPECT_THAT(run.command.standard_error,
+              HasSubstr("own_main has leakgate's listener, but did not add it, so no tests were "
+                        "told apart; call leakgate::AppendListener()"));
+}
+
+TEST(ListenerTest, IsNotMissedWhereNoTestRuns) {
+  const GatedRun run = RunGated({FixturePath("own_main"), "--gtest_list_tests"}, {},
+                                {.environment = {"FORGETS_THE_LISTENER=1"}});
+  EXPECT_EQ(run.command.exit_code, 0) << run.command.standard_error;
+}
+
 TEST(ListenerTest, ReportsOnceWhenItWasAddedTwice) {
   const GatedRun run = RunGated({FixturePath("own_main"), "--gtest_filter=OwnMain.Leaks"});
   const std::string& output = run.command.standard_output;
