@@ -9,6 +9,7 @@
 
 #include "runner/base/regular_file.h"
 #include "runner/symbols/name_text.h"
+#include "runner/symbols/plain_sections.h"
 #include "runner/symbols/symbol_files.h"
 
 namespace leakgate {
@@ -40,7 +41,7 @@ int OpenKnownDebugFile(Dwfl_Module*, void** userdata, const char*, GElf_Addr, co
   auto file = OpenRegularFile(path);
   if (!file) return -1;
   *name = strdup(path.c_str());
-  return file->Release();
+  return WithPlainSections(*std::move(file)).Release();
 }
 
 const Dwfl_Callbacks kKnownDebugFileCallbacks = {
@@ -53,12 +54,13 @@ const Dwfl_Callbacks kKnownDebugFileCallbacks = {
 // Adds the file to `dwfl`, with its addresses unchanged. Returns null if it is no ELF file.
 Dwfl_Module* AddModule(Dwfl* dwfl, const std::string& path) {
   if (path.empty() || path.front() != '/') return nullptr;  // "[vdso]"
-  auto file = OpenRegularFile(path);
-  if (!file) return nullptr;
+  auto opened = OpenRegularFile(path);
+  if (!opened) return nullptr;
+  UniqueFd file = WithPlainSections(*std::move(opened));
   dwfl_report_begin(dwfl);
   Dwfl_Module* const module =
-      dwfl_report_elf(dwfl, path.c_str(), path.c_str(), file->get(), 0, true);
-  if (module != nullptr) (void)file->Release();  // elfutils owns it now
+      dwfl_report_elf(dwfl, path.c_str(), path.c_str(), file.get(), 0, true);
+  if (module != nullptr) (void)file.Release();  // elfutils owns it now
   dwfl_report_end(dwfl, nullptr, nullptr);
   return module;
 }

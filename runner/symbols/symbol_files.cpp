@@ -12,6 +12,7 @@
 
 #include "runner/base/regular_file.h"
 #include "runner/symbols/elf_file.h"
+#include "runner/symbols/plain_sections.h"
 
 namespace leakgate {
 namespace {
@@ -226,7 +227,7 @@ int FindSeparateFile(Dwfl_Module* module, void** userdata, const char* name, GEl
                                        : BuildIdOf(OpenElf(*opened).get()) == build_id;
     if (!fits) continue;
     *found = ::strdup(place.c_str());
-    return opened->Release();
+    return WithPlainSections(*std::move(opened)).Release();
   }
   if (!MayLookUpBuildId(build_id)) return -1;
   // Given no names, elfutils asks servers only, if there are any.

@@ -80,7 +80,8 @@ TEST_P(SymbolizerFormatTest, GivesAbsoluteFiles) {
 INSTANTIATE_TEST_SUITE_P(Formats, SymbolizerFormatTest,
                          testing::Values("-g -O0", "-g -O2", "-gdwarf-4 -O0", "-gdwarf-4 -O2",
                                          "-gdwarf-3 -O2", "-g -O2 -ffunction-sections",
-                                         "-g -O2 -gz", "-g -O2 -flto", "-g -gsplit-dwarf -O2"));
+                                         "-g -O2 -gz", "-g -Wl,--compress-debug-sections=zstd",
+                                         "-g -O2 -flto", "-g -gsplit-dwarf -O2"));
 
 // Bazel hides it, because its sandboxes are elsewhere each time.
 TEST(SymbolizerTest, GivesARelativeFileWhereTheBuildHidesItsDirectory) {

@@ -63,7 +63,8 @@ TEST_P(VariablesTest, TellWhereAThreadLocalIsDeclared) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, VariablesTest,
-                         testing::Values("-g -O1", "-gdwarf-4 -O1", "-g -gz", "-g -O1 -flto",
+                         testing::Values("-g -O1", "-gdwarf-4 -O1", "-g -gz",
+                                         "-g -Wl,--compress-debug-sections=zstd", "-g -O1 -flto",
                                          "-g -gsplit-dwarf", "-gdwarf-4 -gsplit-dwarf -O1"));
 
 }  // namespace
