@@ -107,11 +107,21 @@ bool IsLittle(const Octaves& octaves, std::int64_t level) {
          (octaves.early.sum + octaves.late.sum) * kPart <= level;
 }
 
+// Returns whether a block that grew by more each time has had its time to grow once more. Its room
+// is for as many entries as it has had, or more, and they may have come by chance.
+bool HasUsedItsRoom(const Net& net, std::size_t last, bool is_final) {
+  std::int64_t most = 0;
+  for (std::size_t i = 0; i + 1 < last; ++i) most = std::max(most, net[i]);
+  const bool grows_by_less = net[last - 1] < most;
+  return grows_by_less || net.size() - last >= (is_final ? 3 : 7) * last;
+}
+
 // REQUIRES: it rises somewhere, and never falls.
 Growth ClassifyRisingLong(const Net& net, const SeriesScale& scale, bool is_final) {
   const std::size_t last = LastRiseOf(net);
   const std::size_t quiet = net.size() - last;
-  if (HasStopped(net) && (is_final || quiet >= last)) return Growth::kBounded;
+  const bool may_have_stopped = !scale.is_of_block || HasUsedItsRoom(net, last, is_final);
+  if (HasStopped(net) && may_have_stopped && (is_final || quiet >= last)) return Growth::kBounded;
   if (is_final && IsHugeEachTime(net, scale)) return Growth::kSteady;
   if (!is_final && net.size() < kLongLooks) return Growth::kIrregular;
   const Octaves octaves = OctavesOf(net);

@@ -38,6 +38,7 @@ struct SeriesScale {
   std::optional<std::int64_t> entries{};
   // So much is beyond a bound however few repetitions made it: a ring of 100 buffers of 1 MiB.
   std::int64_t huge = 256LL << 20;
+  bool is_of_block = false;  // blocks grew, which may have room for as much again
 };
 
 enum class Growth {

@@ -16,8 +16,12 @@ std::int64_t RiseOfCycle(const Net& net, std::size_t cycle) {
 }
 
 FreedInTime JudgeNet(const Net& net) {
-  if (net.size() < kLooksOfCycle || net[0] <= 0) return FreedInTime::kUnseen;
-  const std::int64_t before = net[0];
+  if (net.size() < kLooksOfCycle) return FreedInTime::kUnseen;
+  const std::int64_t before = net[0] + net[1];
+  if (before <= 0) return FreedInTime::kUnseen;
+  // Of what is not freed, there would be n / m times as much: four times at the least, or half of
+  // that if it is a block that doubles.
+  if (before < 2 * net[0]) return FreedInTime::kMostly;
   const std::size_t cycles = net.size() / kLooksOfCycle;
   if (cycles == 1) {
     const std::int64_t freed = before - RiseOfCycle(net, 0);

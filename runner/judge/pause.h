@@ -2,14 +2,16 @@
 // and a cache whose entries expire after seconds, or a thread that frees each second, looks like
 // growth. So the test is repeated once more before it fails, with pauses of some seconds. Pure.
 //
-//   repetitions   n     pause  m     n'    pause  m     n''   pause  m
-//   level             B              L1                 L2                 L3
+//   repetitions   m     n-m   pause  m     n'    pause  m     n''   pause  m
+//   level             A     B              L1                 L2                 L3
 //
-//   a leak            n              n+m                                          nothing was freed
-//   a cache           n              m                  m                         freed in time
-//   a leak beside it  2n             n+2m               2n+3m                     half of it stays
+//   a leak            m     n              n+m                                  nothing was freed
+//   a cache           m     n              m                  m                 freed in time
+//   a leak beside it  2m    2n             n+2m               2n+3m             half of it stays
+//   a cache           m     m              m                  m                 on a slow machine
 //
-// L1, L2 and L3 are what is left once time has passed. What they rise by is not freed in time.
+// L1, L2 and L3 are what is left once time has passed. What they rise by is not freed in time. On a
+// slow machine, m repetitions take as long as an entry stays: then B is hardly more than A.
 // Where nothing has been freed at L1, it ends there; L3 is for what L2 does not tell, as beside
 // what goes up and down. The three numbers of repetitions are unlike each other, so that batches
 // are not cut at the same place each time.
@@ -23,8 +25,8 @@
 
 namespace leakgate {
 
-// The looks of such a series: at the end of the n repetitions, of the pause, and of the m.
-inline constexpr std::size_t kLooksOfCycle = 3;
+// The looks of such a series: after m and n repetitions, at the end of the pause, and m later.
+inline constexpr std::size_t kLooksOfCycle = 4;
 // n, n' and n'' in hundredths of n.
 inline constexpr std::array<std::int64_t, 3> kCyclePercent = {100, 137, 173};
 

@@ -82,7 +82,9 @@ Growth ClassifyGrowth(const RepetitionSeries& series, SeriesLength length) {
   const auto repetitions = static_cast<std::int64_t>(CountRepetitions(series));
   if (more_blocks * kOneBlock > repetitions) scale.entries = more_blocks;
   scale.level = series.first.bytes;
+  scale.is_of_block = GrowsWithoutBlocks(series);
   const Growth bytes = ClassifyGrowth(series.bytes, length, scale);
+  scale.is_of_block = false;
   scale.level = series.first.blocks;
   scale.huge = kHugeBlocks;
   const Growth blocks = ClassifyGrowth(series.blocks, length, scale);

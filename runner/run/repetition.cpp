@@ -70,8 +70,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPoll(20);  // for what else may end it
 
-// Where the first pause begins after the first iteration, and ends, and so on.
+// After how many iterations there is a look, a pause begins, and the cycle ends.
 struct Cycle {
+  int begun = 0;
   int pause = 0;
   int end = 0;
 };
@@ -81,7 +82,7 @@ std::vector<Cycle> CyclesOf(const RepetitionPauses& pauses) {
   int ended = 0;
   for (const std::int64_t percent : kCyclePercent) {
     const int each = pauses.each * static_cast<int>(percent) / 100;
-    cycles.push_back({ended + each, ended + each + pauses.more});
+    cycles.push_back({ended + std::max(2, pauses.more), ended + each, ended + each + pauses.more});
     ended = cycles.back().end;
   }
   return cycles;
@@ -94,6 +95,7 @@ std::set<int> LooksOf(const RepetitionRequest& request) {
   if (!request.pauses) return looks;
   looks.insert(1);
   for (const Cycle& cycle : CyclesOf(*request.pauses)) {
+    looks.insert(cycle.begun);
     looks.insert(cycle.pause);
     looks.insert(cycle.end);
   }

@@ -110,6 +110,14 @@ TEST(MockedCallsTest, AreGatedWithTheListener) {
   EXPECT_EQ(run.Test("Mocked.LosesABlock")["verdict"], "over_budget");
 }
 
+TEST(MockedCallsTest, MayHaveTheProcessIdAmongThem) {
+  const GatedRun run = RunByDefault({FixturePath("own_getpid")}, {"--confirm=off"});
+
+  EXPECT_EQ(run.command.exit_code, 1) << run.command.standard_error;
+  EXPECT_EQ(run.Test("OwnGetpid.IsCalled")["verdict"], "pass");
+  EXPECT_EQ(run.Test("OwnGetpid.LosesABlock")["verdict"], "over_budget");
+}
+
 // What a script executes was not looked at before. It runs as it would alone.
 TEST(MockedCallsTest, RunUnchangedBehindAScript) {
   const CommandResult run =

@@ -1,8 +1,8 @@
 #include "plugin/agent/host/host_functions.h"
 
 #include <dlfcn.h>
+#include <gnu/libc-version.h>
 #include <link.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <initializer_list>
@@ -201,9 +201,10 @@ OperatorSource FindOperatorSource() {
 
 }  // namespace
 
+// Programs stand in front of getpid and its like, but hardly of what tells the version.
 // In the order of loading, the C library comes behind the agent only if the agent was there first.
 bool IsLoadedLate() {
-  const link_map* const libc = Owner(&::getpid);
+  const link_map* const libc = Owner(&::gnu_get_libc_version);
   for (const link_map* map = Owner(&ResolveHostFunctions); map != nullptr; map = map->l_next) {
     if (map == libc) return false;
   }

@@ -96,6 +96,28 @@ TEST(OpenSeriesTest, GoesOnForAVectorThatDoubles) {
   EXPECT_EQ(ClassifyGrowth(Doubling(63), SeriesLength::kOpen), Growth::kIrregular);
 }
 
+// One entry is added in one of eight repetitions, and the block has room for four more.
+TEST(OpenSeriesTest, WaitsUntilTheRoomOfABlockIsUsed) {
+  RepetitionSeries series;
+  series.bytes = {0, 0, 0, 0, 0, 711, 0, 0, 1422, 0, 0, 0, 0, 0, 2844};
+  series.bytes.resize(39);
+  series.blocks.resize(39);
+  EXPECT_EQ(ClassifyGrowth(series, SeriesLength::kOpen), Growth::kIrregular);
+  EXPECT_EQ(ClassifyGrowth(series, SeriesLength::kFinal), Growth::kIrregular);
+  series.bytes.resize(120);
+  series.blocks.resize(120);
+  EXPECT_EQ(ClassifyGrowth(series, SeriesLength::kOpen), Growth::kBounded);
+}
+
+// As a buffer that is kept at its largest does.
+TEST(OpenSeriesTest, WaitsForNoRoomWhereABlockGrewByLess) {
+  RepetitionSeries series;
+  series.bytes = {0, 0, 0, 0, 0, 711, 0, 0, 122, 0, 0, 0, 0, 0, 44};
+  series.bytes.resize(39);
+  series.blocks.resize(39);
+  EXPECT_EQ(ClassifyGrowth(series, SeriesLength::kOpen), Growth::kBounded);
+}
+
 TEST(LongSeriesTest, IsSteadyWhereBothHalvesGrow) {
   EXPECT_EQ(InAll({0, 1, 0, 0, 1, 0}), Growth::kIrregular);  // too short
   EXPECT_EQ(InAll(Each(63, 8)), Growth::kSteady);

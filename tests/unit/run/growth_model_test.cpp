@@ -129,7 +129,8 @@ class ModelRun {
     FreedInTime freed = FreedInTime::kUnseen;
     for (std::size_t cycle = 0; cycle < kCyclePercent.size(); ++cycle) {
       const int each = kEach * static_cast<int>(kCyclePercent[cycle]) / 100;
-      repeat(cycle == 0 ? each - 1 : each);
+      repeat(cycle == 0 ? kMore - 1 : kMore);
+      repeat(each - kMore);
       program.Wait(6);
       look();
       repeat(kMore);
