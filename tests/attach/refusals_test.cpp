@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -185,6 +186,22 @@ TEST(AttachRefusalTest, AnAgentThatIsNone) {
       EnableRunning({.pid = program.pid(), .control = "none", .agent = "/etc/passwd"});
   ASSERT_FALSE(enabled);
   EXPECT_THAT(enabled.error().message, HasSubstr("cannot load /etc/passwd; make it readable"));
+  EXPECT_EQ(program.Enable(), "");
+}
+
+TEST(AttachRefusalTest, AProcessWithoutRoomForDescriptors) {
+  AttachedProgram program;
+  const auto set_limit = [&](rlim_t most) {
+    const rlimit limit{most, 1024};
+    ASSERT_EQ(::prlimit(program.pid(), RLIMIT_NOFILE, &limit, nullptr), 0);
+  };
+  for (const rlim_t most : {rlim_t{3}, rlim_t{4}}) {
+    set_limit(most);
+    EXPECT_THAT(program.Enable(),
+                AllOf(HasSubstr(" file descriptors of the " + std::to_string(most) + " that"),
+                      HasSubstr("raise its limit (prlimit --pid ")));
+  }
+  set_limit(64);
   EXPECT_EQ(program.Enable(), "");
 }
 

@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <future>
+#include <optional>
 #include <shared_mutex>
+#include <system_error>
 #include <thread>
 
 #include "runner/attach/linux/program_begin.h"
@@ -36,7 +40,29 @@ Expected<void> RequireNobodyElses(int pid, const AttachPointCopy& point) {
       "PID {} is traced already, by leakgate with PID {}; end that first", pid, point.runner_pid));
 }
 
+// Returns why neither a library nor a region can be opened in the process; nullopt if it has room
+// for the descriptors.
+std::optional<Error> LackOfDescriptors(int pid) {
+  constexpr std::uint64_t kNeeded = 2;
+  rlimit limit{};
+  if (::prlimit(pid, RLIMIT_NOFILE, nullptr, &limit) != 0) return std::nullopt;
+  std::uint64_t open = 0;
+  std::error_code unreadable;
+  for (std::filesystem::directory_iterator entry(fmt::format("/proc/{}/fd", pid), unreadable), end;
+       !unreadable && entry != end; entry.increment(unreadable)) {
+    ++open;
+  }
+  if (unreadable || open + kNeeded <= limit.rlim_cur) return std::nullopt;
+  return Error{fmt::format(
+      "PID {} has {} file descriptors of the {} that it may have, and leakgate needs {} more for a "
+      "moment; raise its limit (prlimit --pid {} --nofile={})",
+      pid, open, limit.rlim_cur, kNeeded, pid, open + 16)};
+}
+
 Error Unanswered(int pid, AttachOutcome outcome) {
+  const bool had_none =
+      outcome == AttachOutcome::kNoAnswer || outcome == AttachOutcome::kToldToStayOff;
+  if (const auto lack = had_none ? LackOfDescriptors(pid) : std::nullopt) return *lack;
   switch (outcome) {
     case AttachOutcome::kNoAnswer:
       return {
@@ -114,6 +140,7 @@ Expected<void> LoadAgent(const EnableRequest& request, Target& target) {
   const Expected<void> read = target.ReadLayout();
   if (!read) return read;
   if (target.layout().agent()) return {};
+  if (const auto lack = LackOfDescriptors(request.pid)) return Unexpected(*lack);
   return InconclusiveError(fmt::format(
       "PID {} cannot load {}; make it readable for the process's user, on a file system that "
       "allows execution (no noexec)",
