@@ -1,8 +1,7 @@
 #include "runner/reach/odd_words.h"
 
 #include <algorithm>
-
-#include "runner/reach/byte_search.h"
+#include <bit>
 
 namespace leakgate {
 namespace {
@@ -27,6 +26,44 @@ std::vector<LiveBlock> Stretch(std::span<const LiveBlock> blocks,
   return stretched;
 }
 
+constexpr std::uint64_t kLow47 = (std::uint64_t{1} << 47) - 1;
+constexpr std::uint64_t kLow48 = (std::uint64_t{1} << 48) - 1;
+
+using Bits = std::uint64_t;
+
+// How a pointer gets into the form and out of it, and where its bits go: all others are a tag's.
+struct BoxForm {
+  Bits (*close)(Bits address);
+  Bits (*open)(Bits word);
+  Bits (*move)(Bits bits);
+};
+
+constexpr Bits Same(Bits bits) { return bits; }
+constexpr Bits Swapped(Bits bits) { return __builtin_bswap64(bits); }
+constexpr Bits Complement(Bits bits) { return ~bits; }
+constexpr Bits WithoutTag(Bits bits) { return bits & kLow47; }
+template <unsigned kCount>
+constexpr Bits ShiftedRight(Bits bits) {
+  return bits >> kCount;
+}
+template <unsigned kCount>
+constexpr Bits ShiftedLeft(Bits bits) {
+  return bits << kCount;
+}
+template <unsigned kCount>
+constexpr Bits ShiftedBack(Bits word) {
+  return word << kCount & kLow48;
+}
+
+constexpr BoxForm kForms[] = {
+    {Swapped, Swapped, Swapped},
+    {Complement, Complement, Same},
+    {WithoutTag, WithoutTag, WithoutTag},
+    {ShiftedRight<3>, ShiftedBack<3>, ShiftedRight<3>},
+    {ShiftedRight<4>, ShiftedBack<4>, ShiftedRight<4>},
+    {ShiftedLeft<1>, ShiftedRight<1>, ShiftedLeft<1>},
+};
+
 }  // namespace
 
 const char* TextOf(OddWay way) {
@@ -41,6 +78,8 @@ const char* TextOf(OddWay way) {
       return "by a pointer one past the end";
     case OddWay::kBeforeBegin:
       return "by a pointer in front of its begin";
+    case OddWay::kBoxed:
+      return "by a pointer that is shifted, swapped, complemented or tagged";
   }
   return "";
 }
@@ -55,12 +94,33 @@ OddWords::OddWords(std::span<const LiveBlock> blocks, const BlockIndex& all,
   lowest_ = stretched_.begin(0);
   extent_ = stretched_.end(static_cast<std::uint32_t>(wanted_.size()) - 1) - lowest_;
   const std::uint64_t highest = lowest_ + extent_ - 1;
+  MakeBoxes(highest);
   for (const unsigned first_bit : {24U, 32U}) {
     if (lowest_ >> first_bit != highest >> first_bit) continue;
     for (unsigned bit = first_bit; bit < 48; bit += 8) {
       common_[common_count_++] = static_cast<std::uint8_t>(lowest_ >> bit);
     }
     return;
+  }
+}
+
+void OddWords::MakeBoxes(std::uint64_t highest) {
+  constexpr std::size_t kFewest = 2;
+  const Bits differ = (std::uint64_t{1} << std::bit_width(lowest_ ^ highest)) - 1;
+  const Bits common = kLow48 & ~differ;
+  for (const BoxForm& form : kForms) {
+    Box box{.open = form.open};
+    const Bits known = form.move(common);
+    const Bits word = form.close(lowest_);
+    for (unsigned bit = 0; bit < 64; bit += 8) {
+      const bool is_known = (known >> bit & 0xFF) == 0xFF;
+      if (is_known && box.count < box.common.size()) {
+        box.common[box.count++] = static_cast<std::uint8_t>(word >> bit);
+      } else if (box.count != 0) {
+        break;
+      }
+    }
+    if (box.count >= kFewest) boxes_.push_back(box);
   }
 }
 
@@ -89,6 +149,7 @@ OddHit OddWords::HitOn(std::uint32_t number, std::uint64_t word, OddWay way) con
     if (begin < kSmallAddress && word != begin) return {};
     const bool is_near = word < begin + kNearBegin || word == end;
     if (way == OddWay::kTagged && !is_near) return {};
+    if (way == OddWay::kBoxed && word - begin >= kMostOfTag) return {};
   }
   if (is_inside) return {number, way};
   // A block of no bytes is known by its address alone.

@@ -11,6 +11,10 @@
 //                  pointer leads near the block's begin, or to its end
 //   kPastTheEnd    the first byte behind the block
 //   kBeforeBegin   up to eight bytes in front of it, as for an array that is counted from 1
+//   kBoxed         an aligned word: with its bytes in reverse order, complemented, shifted right by
+//                  3 or 4 bits or left by one, or with a tag of 17 bits. The pointer leads to the
+//                  block's begin, but for a few low bits. Each takes a search of its own, so only
+//                  the first 32 MiB of memory are searched for them
 //
 // An allocator's own pointers lead to the next block that it will hand out, which may be the first
 // byte behind another one; but only where that byte is aligned like a block.
@@ -28,11 +32,12 @@
 #include <vector>
 
 #include "runner/reach/block_index.h"
+#include "runner/reach/byte_search.h"
 #include "runner/region/region_copies.h"
 
 namespace leakgate {
 
-enum class OddWay : std::uint8_t { kNone, kUnaligned, kTagged, kPastTheEnd, kBeforeBegin };
+enum class OddWay : std::uint8_t { kNone, kUnaligned, kTagged, kPastTheEnd, kBeforeBegin, kBoxed };
 
 // Returns "by a pointer that is not aligned", say; an empty text for kNone.
 [[nodiscard]] const char* TextOf(OddWay way);
@@ -70,9 +75,17 @@ class OddWords {
       tried = found + 1;
     }
     TryWord(last, words[last], next, use);
+    TryBoxes(words, use);
   }
 
  private:
+  // A form that pointers are kept in.
+  struct Box {
+    std::uint64_t (*open)(std::uint64_t word);
+    std::array<std::uint8_t, 4> common{};  // bytes that the boxed addresses have in common
+    std::size_t count = 0;
+  };
+
   static constexpr std::uint64_t kAddressMask = (1ULL << 48) - 1;
 
   // `low` is words[index], and `high` the word behind it.
@@ -94,6 +107,29 @@ class OddWords {
     }
   }
 
+  template <typename Use>
+  void TryBoxes(std::span<const std::uint64_t> words, Use use) const {
+    constexpr std::size_t kWordsOfCall = 16;
+    const std::size_t cost = words.size() + kWordsOfCall;
+    if (cost > words_for_boxes_) return;
+    words_for_boxes_ -= cost;
+    for (const Box& box : boxes_) {
+      for (std::size_t i = 0;; ++i) {
+        i = FindBytes(words, i, std::span(box.common).first(box.count));
+        if (i >= words.size()) break;
+        const std::uint64_t word = box.open(words[i]);
+        if (word != words[i] && word - lowest_ < extent_) TryBoxed(i, word, use);
+      }
+    }
+  }
+  template <typename Use>
+  void TryBoxed(std::size_t index, std::uint64_t word, Use use) const {
+    for (const OddHit& hit : HitsOf(word, OddWay::kBoxed)) {
+      if (hit.way != OddWay::kNone) use(index, hit);
+    }
+  }
+  void MakeBoxes(std::uint64_t highest);
+
   // Returns the number of the first word from `from` on in which the common bytes begin;
   // words.size() if there is none. They may end in the word behind it.
   [[nodiscard]] std::size_t FindCommonBytes(std::span<const std::uint64_t> words,
@@ -111,6 +147,8 @@ class OddWords {
   // same.
   std::array<std::uint8_t, 3> common_{};
   std::size_t common_count_ = 0;  // 0: they have none in common
+  std::vector<Box> boxes_;        // those that the blocks' addresses have enough in common for
+  mutable std::size_t words_for_boxes_ = std::size_t{4} << 20;
 };
 
 }  // namespace leakgate

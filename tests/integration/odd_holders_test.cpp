@@ -21,6 +21,8 @@ struct Way {
   const char* how;
 };
 
+constexpr const char* kBoxed = "by a pointer that is shifted, swapped, complemented or tagged";
+
 constexpr Way kWays[] = {
     {"Unaligned", "s_entry", "by a pointer that is not aligned"},
     {"UnalignedInABlock", "s_record", "by a pointer that is not aligned"},
@@ -44,6 +46,12 @@ constexpr Way kWays[] = {
     {"OtherView", "memfd:view", ""},
     {"PrivateFile", "held_oddly", ""},
     {"SignalStack", "", ""},
+    {"ByteSwapped", "s_word", kBoxed},
+    {"Complemented", "s_word", kBoxed},
+    {"NanBoxed", "s_word", kBoxed},
+    {"ShiftedByEight", "s_word", kBoxed},
+    {"ShiftedAndCounted", "s_word", kBoxed},
+    {"TimesTwo", "s_word", kBoxed},
 };
 
 class OddHoldersTest : public BothModes {

@@ -53,6 +53,18 @@ TEST(OddWordsTest, FindsAPointerWithATagInItsHighOrLowBits) {
   EXPECT_THAT(HitsOf({Block(kHeap, 1)}, kHeap | 5), ElementsAre(By(OddWay::kTagged)));
 }
 
+TEST(OddWordsTest, FindsBoxedPointersAmongManyBlocks) {
+  const std::uint64_t pointer = kHeap + 16 * 777;
+  std::vector<LiveBlock> blocks;
+  for (std::uint64_t i = 0; i < 4096; ++i) blocks.push_back(Block(kHeap + 16 * i, 16));
+  for (const std::uint64_t word : std::initializer_list<std::uint64_t>{
+           __builtin_bswap64(pointer), __builtin_bswap64(pointer | 1), ~pointer, pointer >> 3,
+           pointer >> 4 | 77ULL << 44, pointer << 1 | 1, pointer | 0x1FFF5ULL << 47}) {
+    EXPECT_THAT(HitsOf(blocks, 42, word), testing::Contains(OddHit{777, OddWay::kBoxed}));
+  }
+  EXPECT_THAT(HitsOf(blocks, ~(pointer + 16 * 4096), pointer << 2), IsEmpty());
+}
+
 TEST(OddWordsTest, APointerWithATagLeadsNearTheBegin) {
   EXPECT_THAT(HitsOf({Block(kHeap, 1 << 20)}, (kHeap + 5000) | 0xBEEFULL << 48), IsEmpty());
 }
