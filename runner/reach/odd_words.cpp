@@ -42,6 +42,8 @@ constexpr Bits Same(Bits bits) { return bits; }
 constexpr Bits Swapped(Bits bits) { return __builtin_bswap64(bits); }
 constexpr Bits Complement(Bits bits) { return ~bits; }
 constexpr Bits WithoutTag(Bits bits) { return bits & kLow47; }
+// Without a bit of the tag in the 48 of an address, it is a pointer with a tag like others.
+constexpr Bits OfLargeTag(Bits word) { return (word >> 47 & 1) != 0 ? word & kLow47 : 0; }
 template <unsigned kCount>
 constexpr Bits ShiftedRight(Bits bits) {
   return bits >> kCount;
@@ -58,7 +60,7 @@ constexpr Bits ShiftedBack(Bits word) {
 constexpr BoxForm kForms[] = {
     {Swapped, Swapped, Swapped},
     {Complement, Complement, Same},
-    {WithoutTag, WithoutTag, WithoutTag},
+    {WithoutTag, OfLargeTag, WithoutTag},
     {ShiftedRight<3>, ShiftedBack<3>, ShiftedRight<3>},
     {ShiftedRight<4>, ShiftedBack<4>, ShiftedRight<4>},
     {ShiftedLeft<1>, ShiftedRight<1>, ShiftedLeft<1>},
