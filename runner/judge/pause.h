@@ -13,8 +13,9 @@
 // L1, L2 and L3 are what is left once time has passed. What they rise by is not freed in time. On a
 // slow machine, m repetitions take as long as an entry stays: then B is hardly more than A.
 // Where nothing has been freed at L1, it ends there; L3 is for what L2 does not tell, as beside
-// what goes up and down. The three numbers of repetitions are unlike each other, so that batches
-// are not cut at the same place each time.
+// what goes up and down. A block that doubles may have room for all that a cycle adds, but not for
+// what two do: what never falls is told by how much there is in the end. The three numbers of
+// repetitions are unlike each other, so that batches are not cut at the same place each time.
 #pragma once
 
 #include <array>

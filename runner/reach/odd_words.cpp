@@ -81,7 +81,7 @@ const char* TextOf(OddWay way) {
     case OddWay::kBeforeBegin:
       return "by a pointer in front of its begin";
     case OddWay::kBoxed:
-      return "by a pointer that is shifted, swapped, complemented or tagged";
+      return "by a pointer that is shifted, swapped, complemented, tagged or in halves";
   }
   return "";
 }
@@ -110,6 +110,7 @@ void OddWords::MakeBoxes(std::uint64_t highest) {
   constexpr std::size_t kFewest = 2;
   const Bits differ = (std::uint64_t{1} << std::bit_width(lowest_ ^ highest)) - 1;
   const Bits common = kLow48 & ~differ;
+  if (lowest_ >> 32 == highest >> 32) high_half_ = lowest_ >> 32;
   for (const BoxForm& form : kForms) {
     Box box{.open = form.open};
     const Bits known = form.move(common);

@@ -12,7 +12,8 @@
 //   kPastTheEnd    the first byte behind the block
 //   kBeforeBegin   up to eight bytes in front of it, as for an array that is counted from 1
 //   kBoxed         an aligned word: with its bytes in reverse order, complemented, shifted right by
-//                  3 or 4 bits or left by one, or with a tag of 17 bits. The pointer leads to the
+//                  3 or 4 bits or left by one, or with a tag of 17 bits; or two words that have
+//                  half of it each, as makecontext's arguments are. The pointer leads to the
 //                  block's begin, but for a few low bits. Each takes a search of its own, so only
 //                  the first 32 MiB of memory are searched for them
 //
@@ -121,6 +122,27 @@ class OddWords {
         if (word != words[i] && word - lowest_ < extent_) TryBoxed(i, word, use);
       }
     }
+    if (high_half_ != 0) TryHalves(words, use);
+  }
+  template <typename Use>
+  void TryHalves(std::span<const std::uint64_t> words, Use use) const {
+    const std::array<std::uint8_t, 4> bytes{static_cast<std::uint8_t>(high_half_),
+                                            static_cast<std::uint8_t>(high_half_ >> 8)};
+    const auto try_half = [&](std::size_t index) {
+      // As an int, it has its sign in the other bits.
+      const std::uint64_t word = high_half_ << 32 | (words[index] & 0xFFFF'FFFF);
+      const std::uint64_t rest = words[index] >> 32;
+      if ((rest == 0 || rest == 0xFFFF'FFFF) && word - lowest_ < extent_) {
+        TryBoxed(index, word, use);
+      }
+    };
+    for (std::size_t i = 0;; ++i) {
+      i = FindBytes(words, i, bytes);
+      if (i >= words.size()) break;
+      if (words[i] != high_half_) continue;
+      if (i > 0) try_half(i - 1);
+      if (i + 1 < words.size()) try_half(i + 1);
+    }
   }
   template <typename Use>
   void TryBoxed(std::size_t index, std::uint64_t word, Use use) const {
@@ -148,6 +170,7 @@ class OddWords {
   std::array<std::uint8_t, 3> common_{};
   std::size_t common_count_ = 0;  // 0: they have none in common
   std::vector<Box> boxes_;        // those that the blocks' addresses have enough in common for
+  std::uint64_t high_half_ = 0;   // of the blocks' addresses; 0: they have not the same
   mutable std::size_t words_for_boxes_ = std::size_t{4} << 20;
 };
 

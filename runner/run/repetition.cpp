@@ -305,13 +305,30 @@ class Interruptions {
   // Returns whether another cycle would tell nothing.
   bool PauseOrEnd(IterationCounts& counts) {
     const int ended = counts.CountIterations();
+    const RegionReader& region = counts.region();
     for (const Cycle& cycle : CyclesOf(*request_.pauses)) {
-      if (ended == cycle.end) return IsEnough(request_.pauses->is_enough, counts, request_);
+      if (ended == cycle.begun) freed_from_ = region.CurrentTotals().freed_blocks;
+      if (ended == cycle.end) {
+        if (!FreesMoreThanBefore(region, cycle)) pause_ = next_pause_;
+        return IsEnough(request_.pauses->is_enough, counts, request_);
+      }
       if (ended != cycle.pause) continue;
-      Pause(counts.region());
+      freed_by_pause_ = region.CurrentTotals().freed_blocks;
+      Pause(region);
+      freed_in_pause_ = region.CurrentTotals().freed_blocks;
       counts.LookAgain();
     }
     return false;
+  }
+
+  // Returns whether the repetitions after a pause free what has come of age in it: then no thread
+  // frees that, and the length of the pause counts.
+  bool FreesMoreThanBefore(const RegionReader& region, const Cycle& cycle) const {
+    constexpr std::uint64_t kFew = 16;
+    const auto repetitions = static_cast<std::uint64_t>(std::max(1, cycle.pause - cycle.begun));
+    const auto more = static_cast<std::uint64_t>(cycle.end - cycle.pause);
+    const std::uint64_t before = (freed_by_pause_ - freed_from_) * more / repetitions;
+    return region.CurrentTotals().freed_blocks - freed_in_pause_ > 2 * before + kFew;
   }
 
   // The next pause is no longer than it took until nothing was freed any more.
@@ -326,7 +343,8 @@ class Interruptions {
       freed = now;
     }
     constexpr std::chrono::milliseconds kMargin(500);
-    if (quiet_from > Clock::duration{}) pause_ = std::min(pause_, 2 * quiet_from + kMargin);
+    next_pause_ = pause_;
+    if (quiet_from > Clock::duration{}) next_pause_ = std::min(pause_, 2 * quiet_from + kMargin);
   }
 
   void End(IterationCounts& counts) {
@@ -338,6 +356,11 @@ class Interruptions {
   const RepetitionRequest& request_;
   const std::string mark_;
   Clock::duration pause_ = request_.pauses ? request_.pauses->time : std::chrono::milliseconds(0);
+  Clock::duration next_pause_{};
+  // How many blocks had been freed where a cycle's look was, where its pause began, and ended.
+  std::uint64_t freed_from_ = 0;
+  std::uint64_t freed_by_pause_ = 0;
+  std::uint64_t freed_in_pause_ = 0;
   std::atomic<bool> has_come_{false};
   std::atomic<bool> has_ended_{false};
 };

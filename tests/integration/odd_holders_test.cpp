@@ -21,7 +21,8 @@ struct Way {
   const char* how;
 };
 
-constexpr const char* kBoxed = "by a pointer that is shifted, swapped, complemented or tagged";
+constexpr const char* kBoxed =
+    "by a pointer that is shifted, swapped, complemented, tagged or in halves";
 
 constexpr Way kWays[] = {
     {"Unaligned", "s_entry", "by a pointer that is not aligned"},

@@ -37,6 +37,19 @@ TEST(PauseTest, SeesOnASlowMachineThatNoMoreAreHeldThanBefore) {
   EXPECT_EQ(Judged({112, 940, -50, 112}), FreedInTime::kNot);
 }
 
+// Its room is for twice as much, so that there is a cycle in which it does not grow.
+TEST(PauseTest, FreesNothingOfABlockThatDoubles) {
+  EXPECT_EQ(Judged({32, 480, 0, 0, 0, 512, 0, 0}), FreedInTime::kPartly);
+  EXPECT_EQ(Judged({32, 480, 0, 0, 0, 512, 0, 0, 0, 1024, 0, 0}), FreedInTime::kNot);
+  EXPECT_EQ(Judged({16, 240, 0, 0, 0, 768, 0, 0, 0, 0, 0, 0}), FreedInTime::kNot);
+  EXPECT_EQ(Judged({16, 240, 0, -2, 1, 768, -2, 1, 1, 0, 2, -3}), FreedInTime::kNot);
+}
+
+TEST(PauseTest, TakesABlockThatIsKeptAtItsLargestForBounded) {
+  EXPECT_EQ(Judged({32, 480, 0, 0, 0, 0, 0, 0}), FreedInTime::kMostly);
+  EXPECT_EQ(Judged({32, 480, 0, 0, 0, 512, 0, 0, 0, 0, 0, 0}), FreedInTime::kMostly);
+}
+
 TEST(PauseTest, TellsNothingOfWhatDidNotGrow) {
   EXPECT_EQ(Judged({0, 0, 0, 0}), FreedInTime::kUnseen);
   EXPECT_EQ(LessOf(FreedInTime::kUnseen, FreedInTime::kMostly), FreedInTime::kMostly);

@@ -63,6 +63,12 @@ TEST(OddWordsTest, FindsBoxedPointersAmongManyBlocks) {
     EXPECT_THAT(HitsOf(blocks, 42, word), testing::Contains(OddHit{777, OddWay::kBoxed}));
   }
   EXPECT_THAT(HitsOf(blocks, ~(pointer + 16 * 4096), pointer << 2), IsEmpty());
+  const std::uint64_t low = pointer & 0xFFFF'FFFF;
+  const std::uint64_t high = pointer >> 32;
+  EXPECT_THAT(HitsOf(blocks, low, high), ElementsAre(OddHit{777, OddWay::kBoxed}));
+  EXPECT_THAT(HitsOf(blocks, high, low | 0xFFFF'FFFFULL << 32),
+              ElementsAre(OddHit{777, OddWay::kBoxed}));
+  EXPECT_THAT(HitsOf(blocks, low, high + 1), IsEmpty());
 }
 
 TEST(OddWordsTest, APointerWithATagLeadsNearTheBegin) {
