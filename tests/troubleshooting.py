@@ -42,7 +42,8 @@ OTHER_TEXTS = {
     # what a bundle of snapshots is, and what was written
     "an unknown program", "leakgate: {0}: {1}\n  look at it:  leakgate snapshot show {0}",
     # how a block is held
-    "by a pointer that is not aligned", "by a pointer with a tag in its bits", "by a pointer one past the end",
+    "by a pointer that is not aligned", "by a pointer with a tag in its bits",
+    "by a pointer that is shifted, swapped, complemented, tagged or in halves", "by a pointer one past the end",
     "by a pointer in front of its begin", "that leakgate did not see allocated",
     # a call site, a block, or why one passes
     "an unknown call site", "no call stack was recorded", "more than {} permits: {} for {}",

@@ -169,4 +169,18 @@ bool IsOfEventListener(const std::vector<Frame>& stack) {
   });
 }
 
+// Test::Run (googletest/src/gtest.cc) calls TearDown, and DeleteSelf_ the destructor.
+bool IsOfTearDown(const std::vector<Frame>& stack) {
+  const auto caller = std::find_if(stack.begin(), stack.end(), [](const Frame& frame) {
+    return OriginOf(frame) == FrameOrigin::kGoogleTest;
+  });
+  if (caller == stack.begin() || caller == stack.end()) return false;
+  const std::string name = QualifiedNameOf(std::prev(caller)->function);
+  std::string_view function = name;
+  const std::size_t scope = function.rfind("::");
+  if (scope == std::string_view::npos) return false;
+  function.remove_prefix(scope + 2);
+  return function == "TearDown" || function.starts_with("~");
+}
+
 }  // namespace leakgate

@@ -58,4 +58,7 @@ struct FrameworkRule {
 // keeps of each test, for a report say, is the program's, and no test's growth.
 [[nodiscard]] bool IsOfEventListener(const std::vector<Frame>& stack);
 
+// Returns whether a fixture's TearDown or destructor made it, as GoogleTest called that. Pure.
+[[nodiscard]] bool IsOfTearDown(const std::vector<Frame>& stack);
+
 }  // namespace leakgate

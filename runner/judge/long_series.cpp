@@ -113,7 +113,7 @@ bool HasUsedItsRoom(const Net& net, std::size_t last, bool is_final) {
   std::int64_t most = 0;
   for (std::size_t i = 0; i + 1 < last; ++i) most = std::max(most, net[i]);
   const bool grows_by_less = net[last - 1] < most;
-  return grows_by_less || net.size() - last >= (is_final ? 3 : 7) * last;
+  return grows_by_less || net.size() - last >= (is_final ? 1 : 7) * last;
 }
 
 // REQUIRES: it rises somewhere, and never falls.

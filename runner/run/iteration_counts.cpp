@@ -142,10 +142,11 @@ void IterationCounts::FindFates() {
     if (IsLost((*reaches)[i].reach)) ++by_stack[stack].lost;
     if (holder != nullptr && holder->is_in_queue) fates_.queued.emplace(stack, holder->root);
   }
-  // All but those of the last iteration, which may still be held.
+  // All but those of the last iteration, which may still be held, and of one that a stale word
+  // holds.
   for (const auto& [stack, of_stack] : by_stack) {
     const bool is_replaced =
-        of_stack.blocks >= ended_ && of_stack.lost * ended_ >= of_stack.blocks * (ended_ - 1);
+        of_stack.blocks >= ended_ && of_stack.lost * ended_ >= of_stack.blocks * (ended_ - 2);
     if (is_replaced) fates_.replaced.insert(stack);
   }
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "runner/attribution/framework_rules.h"
 #include "runner/region/amount.h"
 
 namespace leakgate {
@@ -102,6 +103,12 @@ void ApplySeries(const JudgedSeries& judged, SeriesLength length, Finding& findi
     finding.explanation = "it grows, but not regularly";
   } else if (growth == Growth::kNone && !judged.series.is_built_once) {
     finding.explanation = "each repetition replaces it";
+  }
+  const bool may_be_report = growth == Growth::kSteady && !IsMapped(finding) &&
+                             !IsLost(finding.reach) && IsOfTearDown(finding.stack);
+  if (may_be_report) {
+    finding.disposition = Disposition::kUnconfirmed;
+    finding.explanation += ", by a TearDown: as a report does that has an entry for each test";
   }
   const bool has_passed = growth == Growth::kNone || growth == Growth::kBounded;
   if (has_passed && !IsMapped(finding) && finding.reach == Reach::kUnknown) {

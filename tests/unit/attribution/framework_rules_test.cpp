@@ -43,6 +43,17 @@ TEST(FrameworkRulesTest, LeavesAUsersListenerThatKeepsResults) {
             std::nullopt);
 }
 
+TEST(FrameworkRulesTest, KnowsWhatAFixturesTearDownMakes) {
+  const Frame run = In("testing::Test::Run()");
+  const Frame add = In("Report::Add(char const*)");
+  EXPECT_TRUE(IsOfTearDown({add, In("net::PoolTest::TearDown()"), run}));
+  EXPECT_TRUE(IsOfTearDown({add, In("PoolTest::~PoolTest()"), In("testing::Test::DeleteSelf_()")}));
+  EXPECT_FALSE(IsOfTearDown({add, In("PoolTest::SetUp()"), run}));
+  EXPECT_FALSE(IsOfTearDown({add, In("Server::TearDown()"), kTestBody, run}));
+  EXPECT_FALSE(IsOfTearDown({run}));
+  EXPECT_FALSE(IsOfTearDown({add, In("PoolTest::TearDown()")}));
+}
+
 // The user's reporter ended in a jump to the vector's code, so it has no frame.
 TEST(FrameworkRulesTest, LeavesAUsersReporterThatLeftNoFrame) {
   const Frame add_through_pointer =
