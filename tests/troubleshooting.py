@@ -48,7 +48,7 @@ OTHER_TEXTS = {
     # a call site, a block, or why one passes
     "an unknown call site", "no call stack was recorded", "more than {} permits: {} for {}",
     "{} here, {} in the baseline", "{} of this call stack freed meanwhile",
-    "made by what runs once: the initialiser of a static variable, or std::call_once",
+    "made by what runs once: the initialiser of a static variable",
     "each repetition replaces it", "it does not grow in {} repetitions", "in {} repetitions it goes up and down",
     "it stops growing after repetition {} of {}", ", all stacks of this line together",
     "in {} repetitions it grew by {}{}", "{} in {} repetitions by {}{}", "by {} each time",

@@ -109,18 +109,20 @@ bool IsLittle(const Octaves& octaves, std::int64_t level) {
 
 // Returns whether a block that grew by more each time has had its time to grow once more. Its room
 // is for as many entries as it has had, or more, and they may have come by chance.
-bool HasUsedItsRoom(const Net& net, std::size_t last, bool is_final) {
+bool HasUsedItsRoom(const Net& net, std::size_t last, const SeriesScale& scale, bool is_final) {
   std::int64_t most = 0;
   for (std::size_t i = 0; i + 1 < last; ++i) most = std::max(most, net[i]);
   const bool grows_by_less = net[last - 1] < most;
-  return grows_by_less || net.size() - last >= (is_final ? 1 : 7) * last;
+  const bool was_long = net.size() * scale.stride >= kBeyondBounds;
+  const std::size_t longer = !is_final ? 7 : was_long ? 1 : 3;
+  return grows_by_less || net.size() - last >= longer * last;
 }
 
 // REQUIRES: it rises somewhere, and never falls.
 Growth ClassifyRisingLong(const Net& net, const SeriesScale& scale, bool is_final) {
   const std::size_t last = LastRiseOf(net);
   const std::size_t quiet = net.size() - last;
-  const bool may_have_stopped = !scale.is_of_block || HasUsedItsRoom(net, last, is_final);
+  const bool may_have_stopped = !scale.is_of_block || HasUsedItsRoom(net, last, scale, is_final);
   if (HasStopped(net) && may_have_stopped && (is_final || quiet >= last)) return Growth::kBounded;
   if (is_final && IsHugeEachTime(net, scale)) return Growth::kSteady;
   if (!is_final && net.size() < kLongLooks) return Growth::kIrregular;

@@ -277,8 +277,7 @@ void MarkStatic(const RegionReader& region,
       continue;
     }
     facts.disposition = Disposition::kOneTime;
-    facts.explanation =
-        "made by what runs once: the initialiser of a static variable, or std::call_once";
+    facts.explanation = "made by what runs once: the initialiser of a static variable";
   }
 }
 

@@ -1,21 +1,11 @@
 // The guards of local static variables, by which the C++ runtime has their initialisers run once in
-// the life of a process (Itanium C++ ABI, 3.3.3), and std::call_once, which leads to pthread_once.
-// What such an initialiser allocates is marked: where it is still held, no repetition of the test
-// must prove that it is built once.
+// the life of a process (Itanium C++ ABI, 3.3.3). What such an initialiser allocates is marked:
+// where it is still held, no repetition of the test must prove that it is built once.
 //
 // A runtime that is linked into the program itself does not come by here. A library that is
 // unloaded and loaded again initialises its variables anew: those that were loaded later do not
-// count.
-//
-// call_once is sure for less. Its flag may be part of an object, of which there are many: it counts
-// in the data of a module alone. Where a flag comes back, the runner trusts no mark any more.
-// Nobody tells of an exception that leaves the callable; the window's end does, for the thread that
-// runs the tests, so only that thread's calls count. C programs set a pthread_once_t back by hand,
-// so pthread_once alone is no proof.
-#include <pthread.h>
-#include <sys/syscall.h>
-
-#include <utility>
+// count. Nor does std::call_once: there may be any number of flags, in an array say.
+#include <atomic>
 
 #include "plugin/agent/interpose/interpose.h"
 #include "plugin/agent/linux/call_slots.h"
@@ -76,69 +66,7 @@ bool NoteEnd(const void* guard) {
   return false;
 }
 
-// What pthread_once is to call, for the function that it does call. Whoever calls it in between, as
-// a signal's handler may, leaves this as it was.
-struct Routine {
-  const pthread_once_t* control;
-  void (*function)();
-};
-constinit thread_local Routine t_routine{};
-
-// The controls whose routines have been called, by their addresses. Relaxed: only addresses are
-// compared.
-constexpr std::size_t kMostControls = 512;
-constinit std::atomic<const pthread_once_t*> g_controls[kMostControls] = {};
-
-enum class Call { kFirst, kAgain, kUnknown };
-
-// Any thread may call it.
-Call CallOf(const pthread_once_t* control) {
-  const std::size_t begin = reinterpret_cast<std::uintptr_t>(control) / sizeof *control;
-  for (std::size_t i = 0; i < kMostControls; ++i) {
-    const pthread_once_t* known = nullptr;
-    if (g_controls[(begin + i) % kMostControls].compare_exchange_strong(
-            known, control, std::memory_order_relaxed)) {
-      return Call::kFirst;
-    }
-    if (known == control) return Call::kAgain;
-  }
-  return Call::kUnknown;
-}
-
-bool IsMainThread() { return RawSyscall(SYS_gettid) == RawSyscall(SYS_getpid); }
-
-constinit std::atomic<void (*)()> g_once_proxy{nullptr};
-
-// libstdc++ passes this for each callable.
-bool IsCallOnce(void (*routine)()) { return routine == HostOf(g_once_proxy, "__once_proxy"); }
-
-void CallRoutine() {
-  const Routine routine = t_routine;
-  bool is_noted = false;
-  if (IsTracing() && IsCallOnce(routine.function) && IsThereForGood(routine.control)) {
-    const Call call = CallOf(routine.control);
-    if (call == Call::kAgain) {
-      g_region.header().static_was_aborted.store(1, std::memory_order_relaxed);
-    }
-    is_noted = call == Call::kFirst && IsMainThread();
-  }
-  if (is_noted) NoteBegin(routine.control);
-  routine.function();
-  if (is_noted) (void)NoteEnd(routine.control);
-}
-
-constinit std::atomic<int (*)(pthread_once_t*, void (*)())> g_once{nullptr};
-
 }  // namespace
-
-LEAKGATE_EXPORT int pthread_once(pthread_once_t* control, void (*routine)()) {
-  const auto once = HostOf(g_once, "pthread_once");
-  if (once == nullptr) return ENOSYS;
-  const Routine before = std::exchange(t_routine, {control, routine});
-  const int result = once(control, CallRoutine);
-  t_routine = before;
-  return result;
-}
 
 // These never start the agent: the caller may be an allocator that begins.
 LEAKGATE_EXPORT int __cxa_guard_acquire(std::uint64_t* guard) {
