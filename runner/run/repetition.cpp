@@ -204,30 +204,39 @@ std::string HowItEnded(const ProgramExit& status) {
   return fmt::format("exited with {}", status.exit_code.value_or(0));
 }
 
-// A repetition that waits for what another test of the suite would do never ends: as it is known
-// how long the tests took in the suite's run, this shows long before the timeout.
+// A repetition that waits for what another test of the suite would do never ends. How long the
+// tests took in the suite's run, and all set-ups in the first repetition, shows it long before the
+// timeout.
 class StallWatch {
  public:
-  StallWatch(const RepetitionRequest& request, std::function<std::uint64_t()> count)
-      : patience_(kLeast + kSlower * request.once), count_(std::move(count)) {
+  StallWatch(const RepetitionRequest& request, std::function<RepetitionProgress()> progress)
+      : patience_(kLeast + kSlower * request.once), progress_(std::move(progress)) {
     if (request.pauses) patience_ += request.pauses->time;
   }
 
   // Returns for how long no window has begun, if that is too long.
   std::optional<std::chrono::seconds> StoppedFor() {
-    if (!count_) return std::nullopt;
-    const std::uint64_t now = count_();
-    if (std::exchange(last_, now) != now) since_ = Clock::now();
-    const auto stopped = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - since_);
-    return stopped >= patience_ ? std::optional(stopped) : std::nullopt;
+    if (!progress_) return std::nullopt;
+    const RepetitionProgress now = progress_();
+    const Clock::duration stopped = Clock::now() - since_;
+    if (std::exchange(last_, now.windows) != now.windows) {
+      longest_ = std::max(longest_, stopped);
+      since_ = Clock::now();
+      return std::nullopt;
+    }
+    const bool hangs = now.has_ended_one && stopped >= patience_ + kSetUps * longest_;
+    if (!hangs) return std::nullopt;
+    return std::chrono::duration_cast<std::chrono::seconds>(stopped);
   }
 
  private:
   static constexpr std::chrono::seconds kLeast{10};
   static constexpr int kSlower = 50;
+  static constexpr int kSetUps = 4;
 
   std::chrono::nanoseconds patience_;
-  std::function<std::uint64_t()> count_;
+  std::function<RepetitionProgress()> progress_;
+  Clock::duration longest_{};  // without a window
   std::uint64_t last_ = 0;
   Clock::time_point since_ = Clock::now();
 };
@@ -278,9 +287,12 @@ class Interruptions {
 
   // Called on the thread that counts.
   void AtEnd(IterationCounts& counts) {
+    has_ended_one_.store(true);
     if (TakesTooMuch(counts) || IsOver(counts)) End(counts);
   }
   [[nodiscard]] bool has_come() const { return has_come_.load(); }
+  // Any thread may call it.
+  [[nodiscard]] bool has_ended_one() const { return has_ended_one_.load(); }
 
   // Ends a pause: the process has gone.
   void ProcessHasEnded() { has_ended_.store(true); }
@@ -362,6 +374,7 @@ class Interruptions {
   std::uint64_t freed_by_pause_ = 0;
   std::uint64_t freed_in_pause_ = 0;
   std::atomic<bool> has_come_{false};
+  std::atomic<bool> has_ended_one_{false};
   std::atomic<bool> has_ended_{false};
 };
 
@@ -484,7 +497,7 @@ Expected<RepetitionEnd> RunRepetitions(const RepetitionSetup& setup,
   if (const Expected<void> resumed = (*process)->Resume(); !resumed) {
     return Unexpected(resumed.error());
   }
-  return WaitForEnd(setup, request, **process, mark, StallWatch(request, repeated.count_windows));
+  return WaitForEnd(setup, request, **process, mark, StallWatch(request, repeated.progress));
 }
 
 RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& request) {
@@ -496,7 +509,10 @@ RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& r
       setup, request,
       {.region_for = [&](int pid) { return images.RegionFor(pid); },
        .before_launch = [&](const std::string& mark) { between.emplace(request, mark); },
-       .count_windows = [&] { return images.CountWindows(); },
+       .progress =
+           [&] {
+             return RepetitionProgress{images.CountWindows(), between && between->has_ended_one()};
+           },
        .takes_forks = true});
   if (!ended) return {ended.error().message, {}};
   const RepetitionEnd& end = *ended;

@@ -134,6 +134,11 @@ struct RepetitionEnd {
   bool is_late = false;  // the problem is the timeout, or that a repetition did not end
 };
 
+struct RepetitionProgress {
+  std::uint64_t windows = 0;   // that have begun
+  bool has_ended_one = false;  // a repetition has ended
+};
+
 // What the launched process is given.
 struct RepeatedProcess {
   // Returns the descriptor of a region for a program that the process executes; -1 if it gets none.
@@ -142,8 +147,8 @@ struct RepeatedProcess {
   // Called before the launch with the variable by which the process and all that it starts are
   // known. May be empty.
   std::function<void(const std::string& mark)> before_launch{};
-  // Returns how many windows have begun, which tells whether a repetition hangs. May be empty.
-  std::function<std::uint64_t()> count_windows{};
+  // Tells whether a repetition hangs. May be empty.
+  std::function<RepetitionProgress()> progress{};
   bool takes_forks =
       false;  // true if forked children are given regions, too: the test may run there
 };
