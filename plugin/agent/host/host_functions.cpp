@@ -201,8 +201,8 @@ OperatorSource FindOperatorSource() {
 
 }  // namespace
 
-// Programs stand in front of getpid and its like, but hardly of what tells the version.
 // In the order of loading, the C library comes behind the agent only if the agent was there first.
+// It is known by a function that hardly any program stands in front of.
 bool IsLoadedLate() {
   const link_map* const libc = Owner(&::gnu_get_libc_version);
   for (const link_map* map = Owner(&ResolveHostFunctions); map != nullptr; map = map->l_next) {

@@ -7,11 +7,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
 #include <future>
 #include <optional>
 #include <shared_mutex>
-#include <system_error>
 #include <thread>
 
 #include "runner/attach/linux/program_begin.h"
@@ -46,13 +44,8 @@ std::optional<Error> LackOfDescriptors(int pid) {
   constexpr std::uint64_t kNeeded = 2;
   rlimit limit{};
   if (::prlimit(pid, RLIMIT_NOFILE, nullptr, &limit) != 0) return std::nullopt;
-  std::uint64_t open = 0;
-  std::error_code unreadable;
-  for (std::filesystem::directory_iterator entry(fmt::format("/proc/{}/fd", pid), unreadable), end;
-       !unreadable && entry != end; entry.increment(unreadable)) {
-    ++open;
-  }
-  if (unreadable || open + kNeeded <= limit.rlim_cur) return std::nullopt;
+  const std::uint64_t open = ReadResources(pid).file_descriptors.size();
+  if (open == 0 || open + kNeeded <= limit.rlim_cur) return std::nullopt;
   return Error{fmt::format(
       "PID {} has {} file descriptors of the {} that it may have, and leakgate needs {} more for a "
       "moment; raise its limit (prlimit --pid {} --nofile={})",

@@ -96,26 +96,24 @@ TEST(OpenSeriesTest, GoesOnForAVectorThatDoubles) {
   EXPECT_EQ(ClassifyGrowth(Doubling(63), SeriesLength::kOpen), Growth::kIrregular);
 }
 
+// One block, which grew by `bytes` and then no more.
+RepetitionSeries OfOneBlock(Net bytes, std::size_t size) {
+  bytes.resize(size);
+  return {Net(size), std::move(bytes)};
+}
+
 // One entry is added in one of eight repetitions, and the block has room for four more.
 TEST(OpenSeriesTest, WaitsUntilTheRoomOfABlockIsUsed) {
-  RepetitionSeries series;
-  series.bytes = {0, 0, 0, 0, 0, 711, 0, 0, 1422, 0, 0, 0, 0, 0, 2844};
-  series.bytes.resize(39);
-  series.blocks.resize(39);
-  EXPECT_EQ(ClassifyGrowth(series, SeriesLength::kOpen), Growth::kIrregular);
-  EXPECT_EQ(ClassifyGrowth(series, SeriesLength::kFinal), Growth::kIrregular);
-  series.bytes.resize(120);
-  series.blocks.resize(120);
-  EXPECT_EQ(ClassifyGrowth(series, SeriesLength::kOpen), Growth::kBounded);
+  const Net doubling = {0, 0, 0, 0, 0, 711, 0, 0, 1422, 0, 0, 0, 0, 0, 2844};
+  EXPECT_EQ(ClassifyGrowth(OfOneBlock(doubling, 39), SeriesLength::kOpen), Growth::kIrregular);
+  EXPECT_EQ(ClassifyGrowth(OfOneBlock(doubling, 39), SeriesLength::kFinal), Growth::kIrregular);
+  EXPECT_EQ(ClassifyGrowth(OfOneBlock(doubling, 120), SeriesLength::kOpen), Growth::kBounded);
 }
 
 // As a buffer that is kept at its largest does.
 TEST(OpenSeriesTest, WaitsForNoRoomWhereABlockGrewByLess) {
-  RepetitionSeries series;
-  series.bytes = {0, 0, 0, 0, 0, 711, 0, 0, 122, 0, 0, 0, 0, 0, 44};
-  series.bytes.resize(39);
-  series.blocks.resize(39);
-  EXPECT_EQ(ClassifyGrowth(series, SeriesLength::kOpen), Growth::kBounded);
+  const Net less = {0, 0, 0, 0, 0, 711, 0, 0, 122, 0, 0, 0, 0, 0, 44};
+  EXPECT_EQ(ClassifyGrowth(OfOneBlock(less, 39), SeriesLength::kOpen), Growth::kBounded);
 }
 
 TEST(LongSeriesTest, IsSteadyWhereBothHalvesGrow) {
