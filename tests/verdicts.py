@@ -35,7 +35,7 @@ def verdicts_of(leakgate: str, program: pathlib.Path) -> list[str]:
                                str(program)], cwd=folder,
                               capture_output=True, text=True, errors="replace", check=False)
         if not report.exists():
-            return [f"no report, exit code {done.returncode}: {done.stderr[-2000:]}"]
+            sys.exit(f"verdicts: {program}: no report, exit code {done.returncode}: {done.stderr[-2000:]}")
         windows = json.loads(report.read_text())["windows"]
     return [f"{window['name']}: {window['verdict']}, {window['outstanding']['blocks']} blocks, "
             f"{window['outstanding']['bytes']} B, {place_of(window)}" for window in windows if window["kind"] == "test"]
