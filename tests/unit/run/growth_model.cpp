@@ -17,6 +17,23 @@ using Queue = std::shared_ptr<std::deque<Entry>>;
 
 Queue NewQueue() { return std::make_shared<std::deque<Entry>>(); }
 
+std::string RowOfBound(int entries) {
+  if (entries <= 64) return "up to 64 entries";
+  return entries <= 256 ? "65 to 256 entries" : "257 to 1,000 entries";
+}
+
+std::string RowOfDelay(double seconds) {
+  return seconds <= 0.5 ? "freed within 0.5 s" : "freed within 5 s";
+}
+
+std::string RowOfSize(std::uint64_t bytes) {
+  return bytes <= 256 ? "each time, blocks of up to 256 B" : "each time, blocks of up to 16 KiB";
+}
+
+std::string RowOfPeriod(int times) {
+  return times <= 4 ? "one of up to 4 times" : "one of 5 to 16 times";
+}
+
 }  // namespace
 
 Sites::Sites(std::mt19937& random, std::uint32_t first) : random_(random), first_(first) {
@@ -87,10 +104,19 @@ std::string ModelProgram::name() const {
   return name + ", " + std::to_string(seconds_each_ * 1e6) + " us";
 }
 
+std::set<std::string> ModelProgram::rows() const {
+  std::set<std::string> rows;
+  for (const Part& part : parts_) {
+    if (part.grows == grows()) rows.insert(part.row);
+  }
+  return rows;
+}
+
 Part ModelProgram::Once(Sites sites) {
   const auto size = static_cast<std::uint64_t>(DrawSize(16, 1 << 20));
   auto is_built = std::make_shared<bool>(false);
   return {"once",
+          "built once",
           false,
           [=, this](double) mutable {
             if (!std::exchange(*is_built, true)) heap_.Allocate(sites.Next(), size);
@@ -104,6 +130,7 @@ Part ModelProgram::Ring(Sites sites) {
   const int most = DrawSize(17, 4000);
   const Queue queue = NewQueue();
   return {"ring of " + std::to_string(bound),
+          RowOfBound(bound),
           false,
           [=, this](double) mutable {
             for (int i = 0; i < each; ++i) {
@@ -121,6 +148,7 @@ Part ModelProgram::Batch(Sites sites) {
   const int bound = DrawSize(2, 1000);
   const Queue queue = NewQueue();
   return {"batches of " + std::to_string(bound),
+          RowOfBound(bound),
           false,
           [=, this](double) mutable {
             queue->push_back({heap_.Allocate(sites.Next(), 100)});
@@ -136,6 +164,7 @@ Part ModelProgram::Table(Sites sites) {
   const int each = DrawSize(1, 4);
   auto known = std::make_shared<std::vector<bool>>(bound);
   return {"table of " + std::to_string(bound),
+          RowOfBound(bound),
           false,
           [=, this](double) mutable {
             for (int i = 0; i < each; ++i) {
@@ -154,6 +183,7 @@ Part ModelProgram::LruByBytes(Sites sites) {
   const Queue queue = NewQueue();
   auto sum = std::make_shared<std::uint64_t>(0);
   return {"LRU of " + std::to_string(bound) + " B",
+          "a bound in bytes",
           false,
           [=, this](double) mutable {
             const auto size = static_cast<std::uint64_t>(Draw(16, most));
@@ -172,6 +202,7 @@ Part ModelProgram::Slots(Sites sites) {
   const int bound = DrawSize(2, 200);
   auto slots = std::make_shared<std::vector<std::uint64_t>>(bound);
   return {"slots " + std::to_string(bound),
+          RowOfBound(bound),
           false,
           [=, this](double) mutable {
             std::uint64_t& slot = (*slots)[static_cast<std::size_t>(Draw(0, bound - 1))];
@@ -185,6 +216,7 @@ Part ModelProgram::SetWithErase(Sites sites) {
   const int bound = DrawSize(4, 400);
   auto set = std::make_shared<std::map<int, std::uint64_t>>();
   return {"set of " + std::to_string(bound),
+          RowOfBound(bound),
           false,
           [=, this](double) mutable {
             const int added = Draw(0, bound - 1);
@@ -201,6 +233,7 @@ Part ModelProgram::HighWater(Sites sites) {
   const int most = DrawSize(1 << 10, 1 << 20);
   auto kept = std::make_shared<Entry>();
   return {"high water",
+          "a bound in bytes",
           false,
           [=, this](double) mutable {
             const auto size = static_cast<std::uint64_t>(Draw(16, most));
@@ -216,6 +249,7 @@ Part ModelProgram::FullVector(Sites sites) {
   auto kept = std::make_shared<Entry>();
   auto size = std::make_shared<int>(0);
   return {"vector of " + std::to_string(bound),
+          RowOfBound(bound),
           false,
           [=, this](double) mutable {
             if (*size >= bound) return;
@@ -233,6 +267,7 @@ Part ModelProgram::Expiring(Sites sites) {
   const double time_to_live = 0.05 * std::pow(10.0, Draw(0, 20) / 10.0);  // 50 ms to 5 s
   const Queue queue = NewQueue();
   return {"cache for " + std::to_string(time_to_live) + " s",
+          RowOfDelay(time_to_live),
           false,
           [=, this](double now) mutable {
             while (!queue->empty() && queue->front().until <= now) {
@@ -248,7 +283,7 @@ Part ModelProgram::FreedByThread(Sites sites) {
   const double period = 0.05 * std::pow(10.0, Draw(0, 20) / 10.0);
   const Queue queue = NewQueue();
   auto next = std::make_shared<double>(period);
-  return {"thread that frees each " + std::to_string(period) + " s", false,
+  return {"thread that frees each " + std::to_string(period) + " s", RowOfDelay(period), false,
           [=, this](double) mutable { queue->push_back({heap_.Allocate(sites.Next(), 100)}); },
           [=, this](double now) mutable {
             if (now < *next) return;
@@ -262,6 +297,7 @@ Part ModelProgram::Kept(Sites sites) {
   const auto size = static_cast<std::uint64_t>(DrawSize(16, 1 << 14));
   const int each = DrawSize(1, 8);
   return {std::to_string(each) + " kept",
+          RowOfSize(size),
           true,
           [=, this](double) mutable {
             for (int i = 0; i < each; ++i) heap_.Allocate(sites.Next(), size);
@@ -273,6 +309,7 @@ Part ModelProgram::KeptSeldom(Sites sites) {
   const int period = DrawSize(2, 16);
   auto calls = std::make_shared<int>(0);
   return {"kept each " + std::to_string(period) + " times",
+          RowOfPeriod(period),
           true,
           [=, this](double) mutable {
             if ((*calls)++ % period == 0) heap_.Allocate(sites.Next(), 100);
@@ -283,6 +320,7 @@ Part ModelProgram::KeptSeldom(Sites sites) {
 Part ModelProgram::KeptByChance(Sites sites) {
   const int period = DrawSize(2, 8);
   return {"kept by chance, 1 of " + std::to_string(period),
+          "by chance, 1 of up to 8 times",
           true,
           [=, this](double) mutable {
             if (Draw(1, period) == 1) heap_.Allocate(sites.Next(), 64);
@@ -295,6 +333,7 @@ Part ModelProgram::Log(Sites sites) {
   const int lines = Draw(1, 4);
   auto kept = std::make_shared<Entry>();
   return {"log, " + std::to_string(lines) + " lines each time",
+          "a log, 8 to 320 B each time",
           true,
           [=, this](double) mutable {
             for (int i = 0; i < lines; ++i) {
@@ -312,6 +351,7 @@ Part ModelProgram::DoublingLog(Sites sites) {
   auto kept = std::make_shared<Entry>();
   auto used = std::make_shared<std::uint64_t>(0);
   return {"log with room by a factor",
+          "a log with room by a factor",
           true,
           [=, this](double) mutable {
             for (int i = 0; i < lines; ++i) {
@@ -330,6 +370,7 @@ Part ModelProgram::DoublingLog(Sites sites) {
 Part ModelProgram::KeptFromTheSecondTime(Sites sites) {
   auto is_built = std::make_shared<bool>(false);
   return {"kept from the second time",
+          "from the second time on",
           true,
           [=, this](double) mutable {
             const bool is_first = !std::exchange(*is_built, true);
@@ -345,6 +386,7 @@ Part ModelProgram::RingThatLoses(Sites sites) {
   const Queue queue = NewQueue();
   auto evicted = std::make_shared<int>(0);
   return {"ring that loses",
+          "a ring that loses 1 of up to 8",
           true,
           [=, this](double) mutable {
             const auto size = static_cast<std::uint64_t>(Draw(16, 800));

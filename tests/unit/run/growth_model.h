@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,7 @@ class Sites {
 // One container of a program.
 struct Part {
   std::string name;
+  std::string row;                         // of the table of rates to which it belongs
   bool grows = false;                      // without a bound
   std::function<void(double now)> repeat;  // what a repetition does; `now` in seconds
   std::function<void(double now)> pass;    // what other threads do meanwhile; may be empty
@@ -76,6 +78,8 @@ class ModelProgram {
 
   [[nodiscard]] bool grows() const;
   [[nodiscard]] std::string name() const;
+  // The rows of what it grows by; if it does not, of all its parts.
+  [[nodiscard]] std::set<std::string> rows() const;
   [[nodiscard]] double seconds_each() const { return seconds_each_; }
   [[nodiscard]] const ModelHeap& heap() const { return heap_; }
 

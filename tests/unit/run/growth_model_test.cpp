@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <map>
 #include <set>
 
 #include "runner/judge/all_growth.h"
@@ -162,7 +163,15 @@ class ModelRun {
   std::set<std::string> by_itself_;  // stacks that grow in the long series
 };
 
+// What was said of programs, by whether that was right.
+struct Row {
+  int right = 0;
+  int wrong = 0;
+  int unconfirmed = 0;
+};
+
 struct Rates {
+  std::map<std::string, Row> rows;  // "grows: by chance" and the like
   int growing = 0;
   int missed = 0;
   int growing_unconfirmed = 0;
@@ -178,6 +187,11 @@ Rates RatesOf(int programs) {
     const Said said = ModelRun(static_cast<std::uint32_t>(seed)).Judge();
     const bool grows = program.grows();
     (grows ? rates.growing : rates.bounded) += 1;
+    for (const std::string& name : program.rows()) {
+      Row& row = rates.rows[(grows ? "grows: " : "bounded: ") + name];
+      const bool is_right = (said == Said::kGrows) == grows;
+      (said == Said::kUnconfirmed ? row.unconfirmed : is_right ? row.right : row.wrong) += 1;
+    }
     if (said == Said::kUnconfirmed) {
       (grows ? rates.growing_unconfirmed : rates.bounded_unconfirmed) += 1;
     } else if ((said == Said::kGrows) != grows) {
@@ -199,6 +213,12 @@ TEST(GrowthModelTest, MissesNoneAndRaisesNoFalseAlarm) {
             << rates.growing_unconfirmed << " unconfirmed; " << rates.bounded
             << " are bounded: " << rates.false_alarms << " false alarms, "
             << rates.bounded_unconfirmed << " unconfirmed\n";
+  if (wanted != nullptr) {
+    for (const auto& [name, row] : rates.rows) {
+      std::cout << "| " << name << " | " << row.right << " | " << row.wrong << " | "
+                << row.unconfirmed << " |\n";
+    }
+  }
   EXPECT_LE(rates.missed * 100, rates.growing);
   EXPECT_LE(rates.false_alarms * 200, rates.bounded);
   EXPECT_LE(rates.growing_unconfirmed * 10, rates.growing);
