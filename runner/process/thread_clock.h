@@ -14,8 +14,10 @@ namespace leakgate {
 // Returns whether the thread sleeps: it neither runs, nor has it been stopped.
 [[nodiscard]] bool IsAsleep(int pid, int tid);
 
-// Returns when the thread fell asleep, to some milliseconds; nothing if the kernel does not tell.
-// REQUIRES: it sleeps.
+// Returns when the thread fell asleep, to some milliseconds, or a later time, where its processor
+// has since served interrupts or other virtual machines; nothing if the kernel does not tell, or if
+// it has moved the thread to another processor since. The calling thread moves to the thread's
+// processor for a moment. REQUIRES: it sleeps.
 [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> SleepsSince(int pid, int tid);
 
 }  // namespace leakgate

@@ -137,8 +137,11 @@ bool FrozenProcess::LeaveAsleep(Held& thread) {
     if (CostOfStop(pid, tid, *waiting) == StopCost::kNone) return false;
     if (const auto limit = EventTimeLimitMs(*waiting)) {
       const auto slept = SleepsSince(pid, tid);
-      if (slept) thread.due = *slept + std::chrono::milliseconds(*limit) + kClockError;
-      if (slept) return false;
+      if (slept) {
+        thread.call = waiting->call;
+        thread.due = *slept + std::chrono::milliseconds(*limit) + kClockError;
+        return false;
+      }
     }
   }
   sleepers_.push_back({tid, *runs});
@@ -262,7 +265,8 @@ void FrozenProcess::NoteStopOrDeath(Held& held) {
 }
 
 void FrozenProcess::Release(Held& held) {
-  if (held.begins_again && held.due) {
+  // It may have woken meanwhile, and wait in another call.
+  if (held.begins_again && held.due && SystemCallOf(*held.begins_again) == held.call) {
     ShortenTimeLimit(*held.begins_again, *held.due);
     (void)SetRegisterSet(held.tid, *held.begins_again);
   }

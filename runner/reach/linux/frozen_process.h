@@ -91,7 +91,9 @@ class FrozenProcess {
     bool is_stopped = false;
     int signal = 0;  // the signal that it was about to take; 0 if there is none
     std::optional<RegisterSet> begins_again{};  // its system call, with these registers
-    // When the call's time limit is over, if the call is begun again with what is left of that.
+    // The call in which it was seen waiting, and when that call's time limit is over, if it is
+    // begun again with what is left of it.
+    std::int64_t call = -1;
     std::optional<std::chrono::steady_clock::time_point> due{};
   };
   // A thread that is left asleep.
