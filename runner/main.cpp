@@ -15,13 +15,6 @@
 
 namespace {
 
-// Whether it may ask servers for debug files: nothing else waits for the network.
-bool LooksAtSnapshots(const leakgate::Command& command) {
-  return std::holds_alternative<leakgate::SnapshotShowCommand>(command) ||
-         std::holds_alternative<leakgate::SnapshotDiffCommand>(command) ||
-         std::holds_alternative<leakgate::SnapshotExportCommand>(command);
-}
-
 // Help, manual pages and the like, which need nothing.
 bool OnlyPrints(const leakgate::Command& command) {
   return std::holds_alternative<leakgate::PrintCommand>(command) ||
@@ -36,7 +29,7 @@ leakgate::Expected<int> RunMain(const std::vector<std::string>& arguments) {
       return leakgate::Unexpected(has.error());
     }
   }
-  if (!LooksAtSnapshots(*command)) leakgate::HideVariable("DEBUGINFOD_URLS");
+  if (!leakgate::LooksAtSnapshots(*command)) leakgate::HideVariable("DEBUGINFOD_URLS");
   return std::visit([](auto& chosen) { return leakgate::Execute(std::move(chosen)); }, *command);
 }
 

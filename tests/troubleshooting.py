@@ -116,7 +116,7 @@ FURTHER = {"{} is for {} only, and left out; name the binary: leakgate explain T
                "runner/cli/commands/budget_init.cpp",
            "{} still fails: {} of {} cannot be allowed, as no function of its call stack is known; "
            "build the program with symbols": "runner/cli/commands/budget_init.cpp",
-           "internal error: {}": "runner/main.cpp", "still traced: {}": "runner/cli/commands/session.cpp",
+           "internal error: {}": "runner/main.cpp", "still traced: {}": "runner/cli/profiler/session.cpp",
            "not recorded: {}": "runner/report/summary_text.cpp",
            "kernel.yama.ptrace_scope is {}: set it to 1": "runner/run/linux/doctor.cpp",
            "no test boundaries, so only the program was judged": "runner/report/window_text.cpp"}

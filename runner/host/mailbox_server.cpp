@@ -1,6 +1,5 @@
 #include "runner/host/mailbox_server.h"
 
-#include <fmt/format.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -8,12 +7,7 @@
 #include <algorithm>
 #include <climits>
 #include <ctime>
-#include <new>
 #include <string_view>
-
-#include "runner/process/proc_files.h"
-#include "runner/snapshot/file/linux/describe_process.h"
-#include "runner/snapshot/file/write_snapshot.h"
 
 namespace leakgate {
 namespace {
@@ -32,26 +26,6 @@ void WaitWhile(const std::atomic<std::uint32_t>& word, std::uint32_t seen,
 
 void WakeAll(std::atomic<std::uint32_t>& word) {
   ::syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
-}
-
-std::string OccasionOf(const RegionReader& region) {
-  const WindowCopy window = region.Window(region.CurrentWindow());
-  const std::string call = "leakgate::TakeSnapshot";
-  return window.name.empty() ? call : fmt::format("{} in {}", call, window.name);
-}
-
-Expected<std::string> TextOf(const RegionReader& region) {
-  const int pid = region.Pid();
-  SnapshotRequest request{DescribeProcess(region, pid, ExecutedProgramOf(pid)),
-                          [pid](int tid) { return NameOfThread(pid, tid); }};
-  request.facts.occasion = OccasionOf(region);
-  try {
-    return SnapshotText(region, request);
-  } catch (const std::bad_alloc&) {
-    return InconclusiveError(
-        "cannot take the snapshot: leakgate has no memory for it; free some, or raise its limit "
-        "(ulimit -v)");
-  }
 }
 
 }  // namespace
@@ -97,39 +71,19 @@ void AnswerNothing(Mailbox& mailbox) {
   mailbox.bytes = mailbox.blocks = -1;
 }
 
-bool RequestedSnapshot::Answer(Mailbox& mailbox) {
-  const auto question = static_cast<Question>(mailbox.question);
-  if (question == Question::kTakeSnapshot) {
-    Take(mailbox);
-  } else if (question == Question::kReadSnapshot) {
-    Read(mailbox);
-  } else {
-    return false;
-  }
-  return true;
-}
-
-void RequestedSnapshot::Take(Mailbox& mailbox) {
-  text_.clear();
-  Expected<std::string> taken = TextOf(region_);
-  if (taken) {
-    text_ = *std::move(taken);
-    mailbox.bytes = static_cast<std::int64_t>(text_.size());
-    return;
-  }
-  mailbox.text_length =
-      static_cast<std::uint32_t>(taken.error().message.copy(mailbox.text, Mailbox::kTextCapacity));
-}
-
-void RequestedSnapshot::Read(Mailbox& mailbox) {
-  const std::size_t begin = std::size_t{mailbox.subject} * Mailbox::kTextCapacity;
-  if (begin >= text_.size()) return;
-  const std::string_view part =
-      std::string_view(text_).substr(begin, std::size_t{Mailbox::kTextCapacity});
-  part.copy(mailbox.text, part.size());
-  mailbox.text_length = static_cast<std::uint32_t>(part.size());
-  mailbox.bytes = 0;  // answered
-  if (begin + part.size() == text_.size()) text_ = std::string();
+AnswerMore AnswererFor(const MakeAnswerer& make, const RegionReader& region) {
+  if (make) return make(region);
+  return [](Mailbox& mailbox) {
+    const auto question = static_cast<Question>(mailbox.question);
+    if (question == Question::kTakeSnapshot) {
+      constexpr std::string_view kRefusal =
+          "cannot take the snapshot: this leakgate was built without the profiler; build it with "
+          "-DLEAKGATE_PROFILER=ON";
+      mailbox.text_length =
+          static_cast<std::uint32_t>(kRefusal.copy(mailbox.text, Mailbox::kTextCapacity));
+    }
+    return question == Question::kTakeSnapshot || question == Question::kReadSnapshot;
+  };
 }
 
 }  // namespace leakgate

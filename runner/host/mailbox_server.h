@@ -40,29 +40,14 @@ class MailboxServer {
 // Writes the answer "within budget", with which the process simply continues.
 void AnswerNothing(Mailbox& mailbox);
 
-// Takes the snapshot that the program's own code asks for (leakgate::TakeSnapshot). The snapshot
-// is taken into the runner's memory and handed in parts to the agent, which writes the file: the
-// runner opens no path that a process under test names.
-//
-// It serves one region, on the thread that answers the region's questions. The asking thread
-// waits meanwhile; other threads of the process may run.
-class RequestedSnapshot {
- public:
-  // `region` must outlive this object.
-  explicit RequestedSnapshot(const RegionReader& region) : region_(region) {}
+// Answers questions that the owner of a mailbox does not know; returns false for those that it does
+// not know, either. Called on the server's thread. REQUIRES: AnswerNothing was called for this
+// question.
+using AnswerMore = std::function<bool(Mailbox& mailbox)>;
+// Makes one for a region, which must outlive it.
+using MakeAnswerer = std::function<AnswerMore(const RegionReader& region)>;
 
-  // Answers Question::kTakeSnapshot and kReadSnapshot; returns false for any other question.
-  // REQUIRES: AnswerNothing was called for this question.
-  [[nodiscard]] bool Answer(Mailbox& mailbox);
-
- private:
-  void Take(Mailbox& mailbox);
-  // Leaves the mailbox as it is if the requested part does not exist.
-  void Read(Mailbox& mailbox);
-
-  const RegionReader& region_;
-  std::string
-      text_;  // the snapshot file's content; empty before a snapshot and after its last part
-};
+// Returns what `make` makes; if it is null, what refuses snapshots, with the reason.
+[[nodiscard]] AnswerMore AnswererFor(const MakeAnswerer& make, const RegionReader& region);
 
 }  // namespace leakgate

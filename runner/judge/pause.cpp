@@ -32,18 +32,29 @@ FreedInTime JudgeRising(const Net& net, std::int64_t before, std::size_t cycles)
   return 10 * level < 23 * before ? FreedInTime::kPartly : FreedInTime::kNot;
 }
 
-FreedInTime JudgeNet(const Net& net) {
-  if (net.size() < kLooksOfCycle) return FreedInTime::kUnseen;
-  const std::int64_t before = net[0] + net[1];
-  if (before <= 0) return FreedInTime::kUnseen;
+// What L1, L2 and L3 rise by, held against what as many repetitions add where nothing is freed.
+FreedInTime JudgeByRate(const Net& net, std::int64_t expected, std::size_t cycles) {
+  std::int64_t rise = 0;
+  std::int64_t predicted = 0;
+  for (std::size_t cycle = 1; cycle < cycles; ++cycle) {
+    rise += RiseOfCycle(net, cycle);
+    predicted += expected * kCyclePercent.at(cycle) / 100;
+  }
+  if (2 * rise >= predicted) return FreedInTime::kNot;
+  return 10 * rise <= predicted ? FreedInTime::kMostly : FreedInTime::kPartly;
+}
+
+FreedInTime JudgeFirstCycle(const Net& net, std::int64_t before, std::int64_t expected) {
   // Of what is not freed, there would be n / m times as much: four times at the least, or half of
   // that if it is a block that doubles.
-  if (before < 2 * net[0]) return FreedInTime::kMostly;
-  const std::size_t cycles = net.size() / kLooksOfCycle;
-  if (cycles == 1) {
-    const std::int64_t freed = before - RiseOfCycle(net, 0);
-    return 20 * freed < before ? FreedInTime::kNot : FreedInTime::kPartly;
+  if (before < 2 * net[0]) {
+    return expected > 0 && 10 * net[1] > expected ? FreedInTime::kPartly : FreedInTime::kMostly;
   }
+  const std::int64_t freed = before - RiseOfCycle(net, 0);
+  return 20 * freed < before ? FreedInTime::kNot : FreedInTime::kPartly;
+}
+
+FreedInTime JudgeLevels(const Net& net, std::int64_t before, std::size_t cycles) {
   if (HardlyFalls(net, before)) return JudgeRising(net, before, cycles);
   FreedInTime told = FreedInTime::kPartly;
   for (std::size_t cycle = 1; cycle < cycles; ++cycle) {
@@ -54,10 +65,38 @@ FreedInTime JudgeNet(const Net& net) {
   return told;
 }
 
+FreedInTime JudgeNet(const Net& net, std::int64_t expected) {
+  if (net.size() < kLooksOfCycle) return FreedInTime::kUnseen;
+  const std::int64_t before = net[0] + net[1];
+  if (before <= 0) return FreedInTime::kUnseen;
+  const FreedInTime first = JudgeFirstCycle(net, before, expected);
+  const std::size_t cycles = net.size() / kLooksOfCycle;
+  if (cycles == 1 || first == FreedInTime::kMostly) return first;
+  const FreedInTime levels = JudgeLevels(net, before, cycles);
+  return expected > 0 ? std::min(levels, JudgeByRate(net, expected, cycles)) : levels;
+}
+
 }  // namespace
 
-FreedInTime JudgePauses(const RepetitionSeries& series) {
-  return LessOf(JudgeNet(series.blocks), JudgeNet(series.bytes));
+Amount GrowthIn(const RepetitionSeries& series, std::int64_t repetitions) {
+  const auto all = static_cast<std::int64_t>(CountRepetitions(series));
+  if (all < 2) return {};
+  if (series.repetitions != 0 || series.blocks.size() < 2) {
+    const Amount grown = GrowthOf(series);
+    return {grown.bytes * repetitions / all, grown.blocks * repetitions / all};
+  }
+  const std::size_t half = series.blocks.size() / 2;
+  const auto later = [&](const Net& net) {
+    const auto begin = net.begin() + static_cast<std::ptrdiff_t>(std::min(half, net.size()));
+    const std::int64_t grown = std::accumulate(begin, net.end(), std::int64_t{0});
+    const auto looks = static_cast<std::int64_t>(series.blocks.size() - half);
+    return grown * repetitions / (looks * static_cast<std::int64_t>(series.stride));
+  };
+  return {later(series.bytes), later(series.blocks)};
+}
+
+FreedInTime JudgePauses(const RepetitionSeries& series, Amount expected) {
+  return LessOf(JudgeNet(series.blocks, expected.blocks), JudgeNet(series.bytes, expected.bytes));
 }
 
 bool Stays(const RepetitionSeries& series) {

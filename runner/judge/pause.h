@@ -11,11 +11,13 @@
 //   a cache           m     m              m                  m                 on a slow machine
 //
 // L1, L2 and L3 are what is left once time has passed. What they rise by is not freed in time. On a
-// slow machine, m repetitions take as long as an entry stays: then B is hardly more than A.
-// Where nothing has been freed at L1, it ends there; L3 is for what L2 does not tell, as beside
-// what goes up and down. A block that doubles may have room for all that a cycle adds, but not for
-// what two do: what never falls is told by how much there is in the end. The three numbers of
-// repetitions are unlike each other, so that batches are not cut at the same place each time.
+// slow machine, m repetitions take as long as an entry stays: then B is hardly more than A. So it
+// is beside something bounded that is larger than what n repetitions lose; but then B is more than
+// A by as much as the long series has shown of such repetitions, and so are L2 and L3. Where
+// nothing has been freed at L1, it ends there; L3 is for what L2 does not tell, as beside what goes
+// up and down. A block that doubles may have room for all that a cycle adds, but not for what two
+// do: what never falls is told by how much there is in the end. The three numbers of repetitions
+// are unlike each other, so that batches are not cut at the same place each time.
 #pragma once
 
 #include <array>
@@ -38,8 +40,13 @@ enum class FreedInTime {
   kMostly,  // nothing stays
 };
 
-// REQUIRES: the series has a look for each of the above, for one to three cycles.
-[[nodiscard]] FreedInTime JudgePauses(const RepetitionSeries& series);
+// Returns what `repetitions` more add, by the later half of a long series: once what is bounded has
+// had time to fill.
+[[nodiscard]] Amount GrowthIn(const RepetitionSeries& series, std::int64_t repetitions);
+
+// `expected` is what n repetitions add where nothing is freed in time; none of it if that is not
+// known. REQUIRES: the series has a look for each of the above, for one to three cycles.
+[[nodiscard]] FreedInTime JudgePauses(const RepetitionSeries& series, Amount expected = {});
 
 // Returns whether it has never fallen, and rises by many blocks in each of three cycles, as their
 // lengths are: it stays, whatever is freed in time beside it. REQUIRES: likewise.

@@ -204,6 +204,25 @@ bool Explains(const Finding& finding, const Violation& violation, const WindowRe
   return IsOf(violation, "outstanding");
 }
 
+std::vector<std::string> ExceededByDoing(const WindowResult& window) {
+  std::vector<std::string> quantities;
+  for (const Violation& violation : window.violations) {
+    const std::string quantity(QuantityOf(violation));
+    const bool is_known =
+        std::find(quantities.begin(), quantities.end(), quantity) != quantities.end();
+    if (!is_known && IsOfDoing(violation)) quantities.push_back(quantity);
+  }
+  return quantities;
+}
+
+std::vector<Makers> MakersUnknown(const WindowResult& window, const std::string& problem) {
+  std::vector<Makers> unknown;
+  for (std::string& quantity : ExceededByDoing(window)) {
+    unknown.push_back({.quantity = std::move(quantity), .problem = problem});
+  }
+  return unknown;
+}
+
 const Makers* FindMakersOf(const Violation& violation, const WindowResult& window) {
   const auto made = std::find_if(window.made_by.begin(), window.made_by.end(),
                                  [&](const Makers& it) { return IsOf(violation, it.quantity); });

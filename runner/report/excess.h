@@ -46,6 +46,15 @@ struct Excess {
 [[nodiscard]] bool Explains(const Finding& finding, const Violation& violation,
                             const WindowResult& window);
 
+// Returns the quantities of which the window does too much, whatever it leaves (`allocated`,
+// `temporary`, `peak`), in the order of its violations.
+[[nodiscard]] std::vector<std::string> ExceededByDoing(const WindowResult& window);
+
+// Returns an entry of `window.made_by` for each of them, which only tells why nothing is known of
+// it.
+[[nodiscard]] std::vector<Makers> MakersUnknown(const WindowResult& window,
+                                                const std::string& problem);
+
 // Returns what made the test exceed the limit; nullptr if it is not known, or nobody asks.
 [[nodiscard]] const Makers* FindMakersOf(const Violation& violation, const WindowResult& window);
 

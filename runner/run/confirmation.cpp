@@ -15,7 +15,7 @@
 #include "runner/judge/repetition_series.h"
 #include "runner/judge/window_verdict.h"
 #include "runner/region/amount.h"
-#include "runner/run/excess_makers.h"
+#include "runner/report/excess.h"
 #include "runner/run/freed_in_time.h"
 #include "runner/run/run_request.h"
 #include "runner/run/series_verdict.h"
@@ -492,13 +492,16 @@ void Confirmation::Explain(WindowResult& window) {
     return DecideVerdict(window);
   }
   RepetitionRequest request{.tests = {window.name}, .repetitions = 1, .timeout = limits_.test};
-  if (const std::string why_not = Limit(request); !why_not.empty()) {
+  std::string why_not = Limit(request);
+  if (!setup_.request.extensions.find_makers)
+    why_not = "this leakgate was built without the profiler";
+  if (!why_not.empty()) {
     window.made_by = MakersUnknown(window, why_not);
     return;
   }
   const Clock::time_point begin = Clock::now();
   try {
-    window.made_by = FindMakers(setup_, request, window);
+    window.made_by = setup_.request.extensions.find_makers(setup_, request, window);
   } catch (const std::exception& error) {
     window.made_by =
         MakersUnknown(window, fmt::format("it could not be repeated: {}", error.what()));
@@ -694,21 +697,28 @@ void Confirmation::ConfirmInTime(const std::vector<WindowResult*>& windows) {
 }
 
 bool Confirmation::WaitFor(const std::vector<WindowResult*>& windows) {
-  const GrowsByItself by_itself = [this](const WindowResult& window, const Finding& finding) {
-    const auto outcome = outcomes_.find(window.name);
-    return outcome != outcomes_.end() && outcome->second.longer &&
-           IsSteadyByItself(outcome->second.longer->series, AskedOf(finding), SeriesLength::kFinal);
-  };
   RepetitionRequest request = PauseRequestFor(setup_, limits_, windows);
+  BeforePauses before;
+  before.each = request.pauses->each;
+  before.long_series = [this](const WindowResult& window) -> const RepetitionResult* {
+    const auto outcome = outcomes_.find(window.name);
+    return outcome != outcomes_.end() && outcome->second.longer ? &*outcome->second.longer
+                                                                : nullptr;
+  };
+  before.grows_by_itself = [&](const WindowResult& window, const Finding& finding) {
+    const RepetitionResult* const longer = before.long_series(window);
+    return longer != nullptr &&
+           IsSteadyByItself(longer->series, AskedOf(finding), SeriesLength::kFinal);
+  };
   request.pauses->is_enough = [&](const SoFar& so_far) {
     return std::all_of(windows.begin(), windows.end(), [&](const WindowResult* window) {
-      return IsToldByPauses(so_far, *window, by_itself);
+      return IsToldByPauses(so_far, *window, before);
     });
   };
   const RepetitionResult result = RepeatWithin(std::move(request));
   if (!result.problem.empty()) return false;
   for (WindowResult* const window : windows) {
-    ApplyPauses({result.series, result.all, result.by_test}, by_itself, *window, lasting_);
+    ApplyPauses({result.series, result.all, result.by_test}, before, *window, lasting_);
     SortFindings(window->findings);
     SortFindings(window->mappings);
     DecideVerdict(*window);

@@ -44,10 +44,15 @@ RepetitionSeries AllOf(const SeriesByStack& site) {
 // A block that grows moves from stack to stack, and is freed of each: so the sum counts, too. Of
 // one cycle, the sum alone tells whether anything is freed in time.
 FreedInTime FreedOf(const SoFar& so_far, const WindowResult& window, const Finding& finding,
-                    const GrowsByItself& grows_by_itself) {
+                    const BeforePauses& before) {
+  const RepetitionResult* const earlier = before.long_series(window);
   const auto sum = so_far.by_test.find(window.name);
   const bool has_sum = !IsMapped(finding) && sum != so_far.by_test.end();
-  const FreedInTime of_sum = has_sum ? JudgePauses(sum->second.all.total) : FreedInTime::kUnseen;
+  const FreedInTime of_sum =
+      has_sum
+          ? JudgePauses(sum->second.all.total,
+                        earlier != nullptr ? GrowthIn(earlier->all.total, before.each) : Amount{})
+          : FreedInTime::kUnseen;
   const bool any_stays =
       has_sum && std::any_of(sum->second.all.shares.begin(), sum->second.all.shares.end(),
                              [](const GrowthShare& share) { return Stays(share.series); });
@@ -55,10 +60,17 @@ FreedInTime FreedOf(const SoFar& so_far, const WindowResult& window, const Findi
   const SeriesBySite& series = has_sum ? sum->second.series : so_far.series;
   const auto site = series.find(SeriesKey(finding));
   if (site == series.end() || (has_sum && CyclesIn(so_far) < 2)) return of_sum;
-  FreedInTime freed = LessOf(of_sum, JudgePauses(AllOf(site->second)));
+  const SeriesByStack of_site = earlier != nullptr && earlier->series.contains(site->first)
+                                    ? earlier->series.at(site->first)
+                                    : SeriesByStack();
+  const FreedInTime freed =
+      LessOf(of_sum, JudgePauses(AllOf(site->second), GrowthIn(AllOf(of_site), before.each)));
   const auto own = site->second.find(CallStackKey(finding));
-  if (own == site->second.end() || !grows_by_itself(window, finding)) return freed;
-  return LessOf(freed, JudgePauses(own->second));
+  if (own == site->second.end() || !before.grows_by_itself(window, finding)) return freed;
+  const auto own_earlier = of_site.find(own->first);
+  return LessOf(freed, JudgePauses(own->second, own_earlier != of_site.end()
+                                                    ? GrowthIn(own_earlier->second, before.each)
+                                                    : Amount{}));
 }
 
 // n and m of judge/pause.h, for tests that take `once` together.
@@ -101,17 +113,16 @@ RepetitionRequest PauseRequestFor(const RepetitionSetup& setup, const Confirmati
   return request;
 }
 
-bool IsToldByPauses(const SoFar& so_far, const WindowResult& window,
-                    const GrowsByItself& grows_by_itself) {
+bool IsToldByPauses(const SoFar& so_far, const WindowResult& window, const BeforePauses& before) {
   return !AnyGrowing(window, [&](const Finding& finding) {
-    return FreedOf(so_far, window, finding, grows_by_itself) == FreedInTime::kPartly;
+    return FreedOf(so_far, window, finding, before) == FreedInTime::kPartly;
   });
 }
 
-void ApplyPauses(const SoFar& so_far, const GrowsByItself& grows_by_itself, WindowResult& window,
+void ApplyPauses(const SoFar& so_far, const BeforePauses& before, WindowResult& window,
                  std::set<std::string>& lasting) {
   ForEachGrowing(window, [&](Finding& finding) {
-    switch (FreedOf(so_far, window, finding, grows_by_itself)) {
+    switch (FreedOf(so_far, window, finding, before)) {
       case FreedInTime::kMostly:
         finding.disposition = Disposition::kBounded;
         finding.explanation += ", but it is freed in time";

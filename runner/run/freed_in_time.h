@@ -23,16 +23,22 @@ namespace leakgate {
                                                 const ConfirmationLimits& limits,
                                                 const std::vector<WindowResult*>& windows);
 
-// Returns whether a finding's own call stack grows, and not only all of its call site together.
-using GrowsByItself = std::function<bool(const WindowResult& window, const Finding& finding)>;
+// What was seen before, in the long series without pauses.
+struct BeforePauses {
+  int each = 0;  // n of judge/pause.h
+  // Returns the long series of the window's test; null if there is none.
+  std::function<const RepetitionResult*(const WindowResult& window)> long_series;
+  // Returns whether a finding's own call stack grows, and not only all of its call site together.
+  std::function<bool(const WindowResult& window, const Finding& finding)> grows_by_itself;
+};
 
 // Returns whether another pause would tell nothing of the window.
 [[nodiscard]] bool IsToldByPauses(const SoFar& so_far, const WindowResult& window,
-                                  const GrowsByItself& grows_by_itself);
+                                  const BeforePauses& before);
 
 // Decides anew what grows in the window, and adds the call sites of which nothing was freed to
 // `lasting`.
-void ApplyPauses(const SoFar& so_far, const GrowsByItself& grows_by_itself, WindowResult& window,
+void ApplyPauses(const SoFar& so_far, const BeforePauses& before, WindowResult& window,
                  std::set<std::string>& lasting);
 
 }  // namespace leakgate

@@ -111,8 +111,10 @@ HelloReply FurtherProcesses::Trace(Kind kind, int pid, const std::string& path,
     return {};
   }
   process->judged = std::make_unique<JudgedProcess>(
-      *std::move(region),
-      ImageJudging{.surroundings = around_, .mutex = program_.judging(), .child = &process->child});
+      *std::move(region), ImageJudging{.surroundings = around_,
+                                       .mutex = program_.judging(),
+                                       .answer_more = program_.answer_more(),
+                                       .child = &process->child});
   const int fd = process->judged->region_fd();
   processes_.push_back(std::move(process));
   JudgeEnded(kMostFurtherUnjudged);

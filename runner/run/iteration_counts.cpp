@@ -61,7 +61,8 @@ std::string SeriesKey(const Finding& finding) {
 }
 
 IterationCounts::IterationCounts(std::unique_ptr<RegionFile> region, Symbolizer& symbolizer,
-                                 std::mutex& mutex, CountDescriptors descriptors, AtEnd at_end)
+                                 std::mutex& mutex, CountDescriptors descriptors,
+                                 const MakeAnswerer& answer_more, AtEnd at_end)
     : region_(std::move(region)),
       symbolizer_(symbolizer),
       mutex_(mutex),
@@ -70,7 +71,7 @@ IterationCounts::IterationCounts(std::unique_ptr<RegionFile> region, Symbolizer&
         return SymboliseStack(region_->reader(), stack, symbolizer_);
       }),
       meter_(region_->reader(), symbolizer, MeasurementTextHere),
-      snapshots_(region_->reader()),
+      answer_more_(AnswererFor(answer_more, region_->reader())),
       counts_descriptors_(descriptors),
       server_(region_->mailbox(), [this](Mailbox& mailbox) { Answer(mailbox); }) {
   const bool counts_them = descriptors == CountDescriptors::kYes;
@@ -88,7 +89,7 @@ bool IterationCounts::RunsTests() const {
 void IterationCounts::Answer(Mailbox& mailbox) {
   const std::lock_guard lock(mutex_);
   AnswerNothing(mailbox);
-  if (meter_.Answer(mailbox) || snapshots_.Answer(mailbox)) return;
+  if (meter_.Answer(mailbox) || answer_more_(mailbox)) return;
   const auto question = static_cast<Question>(mailbox.question);
   if (counts_descriptors_ == CountDescriptors::kYes) {
     if (question == Question::kTestBegins) at_test_begin_ = ReadResources(region().Pid());

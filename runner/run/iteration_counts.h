@@ -57,7 +57,7 @@ class IterationCounts {
   // `symbolizer` must outlive this object; nobody else may use it until the process has ended, but
   // for other images of the repetitions: `mutex`, which is theirs, too, is locked meanwhile.
   IterationCounts(std::unique_ptr<RegionFile> region, Symbolizer& symbolizer, std::mutex& mutex,
-                  CountDescriptors descriptors, AtEnd at_end);
+                  CountDescriptors descriptors, const MakeAnswerer& answer_more, AtEnd at_end);
 
   // Looks at the end of these iterations alone, unless there are none, and asks at that of `last`
   // in any case. REQUIRES: the process does not run yet.
@@ -145,7 +145,7 @@ class IterationCounts {
   CallSites sites_;
   // The test's own assertions must give the same results as in the suite's run.
   WindowMeter meter_;
-  RequestedSnapshot snapshots_;
+  const AnswerMore answer_more_;
   int ended_ = 0;
   std::size_t looks_ = 0;
   int asking_tid_ = 0;

@@ -9,8 +9,6 @@
 #include "runner/report/left_behind_text.h"
 #include "runner/run/linux/free_memory.h"
 #include "runner/run/preparation.h"
-#include "runner/run/test_recordings.h"
-#include "runner/run/test_snapshots.h"
 
 namespace leakgate {
 namespace {
@@ -68,41 +66,25 @@ class Stopwatch {
 
 }  // namespace
 
-namespace {
-
-// Without buffers, each test tells that it cannot be recorded.
-std::shared_ptr<EventBuffers> BuffersOf(const RegionFile& region,
-                                        const TestRecordings* recordings) {
-  if (recordings == nullptr) return nullptr;
-  Expected<std::unique_ptr<EventBuffers>> buffers = EventBuffers::Attach(region.fd());
-  return buffers ? *std::move(buffers) : nullptr;
-}
-
-}  // namespace
-
 JudgedProcess::JudgedProcess(std::unique_ptr<RegionFile> region, const ImageJudging& judging)
     : image_(std::move(region)),
       judge_(image_.region(), image_.pid(), judging.surroundings, judging.child),
       meter_(image_.region(), judging.surroundings.symbolizer, MeasurementTextHere),
-      requested_snapshots_(image_.region()),
+      answer_more_(AnswererFor(judging.answer_more, image_.region())),
       judging_(judging.mutex),
       mode_(judging.surroundings.mode),
-      test_snapshots_(judging.snapshots),
-      test_recordings_(judging.recordings),
-      event_buffers_(BuffersOf(image_.region_file(), judging.recordings)),
+      observers_(judging.observers),
       server_(image_.region_file().mailbox(), [this](Mailbox& mailbox) { Answer(mailbox); }) {
+  for (const auto& observer : observers_) observer->BeginImage(image_.region_file());
   image_.region_file().Ask(Questions());
 }
 
 std::uint32_t JudgedProcess::Questions() const {
   std::uint32_t questions = judge_.Questions();
-  const auto add_for = [&](const auto* files) {
-    if (files == nullptr) return;
+  for (const auto& observer : observers_) {
     questions |= kAskAtTestBegin;
-    if (files->tests() == SnapshotTests::kEvery) questions |= kAskAtTestEnd;
-  };
-  add_for(test_snapshots_);
-  add_for(test_recordings_);
+    if (observer->WantsEveryEnd()) questions |= kAskAtTestEnd;
+  }
   return questions;
 }
 
@@ -133,13 +115,10 @@ void JudgedProcess::Answer(Mailbox& mailbox) {
 
 void JudgedProcess::AnswerQuestion(Mailbox& mailbox) {
   AnswerNothing(mailbox);
-  if (meter_.Answer(mailbox) || requested_snapshots_.Answer(mailbox)) return;
+  if (meter_.Answer(mailbox) || answer_more_(mailbox)) return;
   switch (static_cast<Question>(mailbox.question)) {
     case Question::kTestBegins:
-      if (test_snapshots_ != nullptr) test_snapshots_->Begin(region(), mailbox.window);
-      if (test_recordings_ != nullptr) {
-        test_recordings_->Begin(region(), event_buffers_, mailbox.window);
-      }
+      for (const auto& observer : observers_) observer->Begin(region(), mailbox.window);
       return judge_.NoteTestBegin(mailbox.window);
     case Question::kIterationEnds:
       judge_.EndIteration(mailbox.tid, results_);
@@ -168,8 +147,7 @@ void JudgedProcess::JudgeWindow(Mailbox& mailbox) {
   const bool is_told = mode_ != GateMode::kWarnOnly && !MayStillPass(result);
   if (is_told) WriteVerdict(result, told_, mailbox);
   result.was_failed_inside = mailbox.over_budget != 0;
-  if (test_snapshots_ != nullptr) test_snapshots_->End(region(), window.id, result);
-  if (test_recordings_ != nullptr) test_recordings_->End(region(), window.id, result);
+  for (const auto& observer : observers_) observer->End(region(), window.id, result);
   if (window.kind == WindowKind::kTest && result.verdict == Verdict::kOverBudget) {
     over_budget_.fetch_add(1, std::memory_order_relaxed);
   }
@@ -223,7 +201,7 @@ std::vector<WindowResult> JudgedProcess::Finish() {
   NoteUnanswered();
   const std::lock_guard lock(judging_);
   const Stopwatch stopwatch(judged_);
-  if (test_recordings_ != nullptr) test_recordings_->EndImage();
+  for (const auto& observer : observers_) observer->EndImage();
   try {
     judge_.EndProgram(results_);
     meter_.EndAll();
@@ -259,7 +237,11 @@ int Generations::RegionFor(int pid) {
 }
 
 EventRequest Generations::EventsAsked() const {
-  return files_.recordings == nullptr ? EventRequest{} : files_.recordings->events();
+  for (const auto& observer : extensions_.observers) {
+    const EventRequest events = observer->Events();
+    if (events.buffer_bytes != 0) return events;
+  }
+  return {};
 }
 
 Expected<int> Generations::StartNext(int pid) {
@@ -279,8 +261,8 @@ Expected<int> Generations::StartNext(int pid) {
   processes_.push_back(std::make_unique<JudgedProcess>(
       *std::move(region), ImageJudging{.surroundings = surroundings_,
                                        .mutex = judging_,
-                                       .snapshots = files_.snapshots,
-                                       .recordings = files_.recordings}));
+                                       .answer_more = extensions_.answer_more,
+                                       .observers = extensions_.observers}));
   latest_.store(processes_.back().get(), std::memory_order_release);  // acquired by latest()
   return processes_.back()->region_fd();
 }

@@ -20,22 +20,19 @@
 #include "runner/host/traced_image.h"
 #include "runner/judge/window_judge.h"
 #include "runner/judge/window_meter.h"
-#include "runner/region/linux/event_buffers.h"
 #include "runner/report/causes.h"
 #include "runner/result/run_result.h"
+#include "runner/run/run_extensions.h"
 
 namespace leakgate {
-
-class TestRecordings;
-class TestSnapshots;
 
 // How an image is judged. All that it refers to must outlive the JudgedProcess.
 struct ImageJudging {
   const JudgeSurroundings& surroundings;
-  std::mutex& mutex;                     // locked while a window is judged: symbols are shared
-  TestSnapshots* snapshots = nullptr;    // if null, no snapshots are taken
-  TestRecordings* recordings = nullptr;  // if null, nothing is recorded
-  const ChildProcess* child = nullptr;   // if null, the image is of the program under test
+  std::mutex& mutex;                   // locked while a window is judged: symbols are shared
+  MakeAnswerer answer_more = nullptr;  // what a profiler would answer
+  std::vector<std::shared_ptr<TestObserver>> observers{};
+  const ChildProcess* child = nullptr;  // if null, the image is of the program under test
 };
 
 class JudgedProcess {
@@ -85,13 +82,11 @@ class JudgedProcess {
   TracedImage image_;
   WindowJudge judge_;
   WindowMeter meter_;
-  RequestedSnapshot requested_snapshots_;
+  const AnswerMore answer_more_;
   std::mutex& judging_;
   const GateMode mode_;
   ToldCauses told_;
-  TestSnapshots* const test_snapshots_;  // may be null, as the next
-  TestRecordings* const test_recordings_;
-  std::shared_ptr<EventBuffers> event_buffers_;    // set if there are recordings
+  const std::vector<std::shared_ptr<TestObserver>> observers_;
   std::map<std::uint32_t, WindowResult> results_;  // of windows judged while the process waited
   int judged_at_end_ = 0;                          // how many windows
   std::set<std::uint32_t> out_of_time_;  // windows that were being judged when the time was up
@@ -103,12 +98,6 @@ class JudgedProcess {
   MailboxServer server_;  // the last member, because it uses the others
 };
 
-// What is kept of tests besides their results.
-struct TestFiles {
-  TestSnapshots* snapshots = nullptr;
-  TestRecordings* recordings = nullptr;
-};
-
 // The images of the program under test: one JudgedProcess for each program that its PID executes,
 // in the order of the execs.
 //
@@ -117,12 +106,12 @@ struct TestFiles {
 
 class Generations {
  public:
-  // `files` may be null. `boundaries` is the source of the tests' boundaries; stacks are cut at
-  // `stack_depth`.
-  Generations(const JudgeSurroundings& surroundings, TestFiles files, BoundarySource boundaries,
-              std::uint32_t stack_depth)
+  // `boundaries` is the source of the tests' boundaries; stacks are cut at `stack_depth`.
+  // `extensions` must outlive this object.
+  Generations(const JudgeSurroundings& surroundings, const RunExtensions& extensions,
+              BoundarySource boundaries, std::uint32_t stack_depth)
       : surroundings_(surroundings),
-        files_(files),
+        extensions_(extensions),
         boundaries_(boundaries),
         stack_depth_(stack_depth) {}
 
@@ -147,6 +136,7 @@ class Generations {
   // These return copies of windows of the last image. Called on the control server's thread.
   [[nodiscard]] WindowCopy CurrentWindow() const;
   [[nodiscard]] WindowCopy Window(std::uint32_t id) const;
+  const MakeAnswerer& answer_more() const { return extensions_.answer_more; }
   // The mutex that is locked while anything is judged.
   std::mutex& judging() { return judging_; }
 
@@ -155,7 +145,7 @@ class Generations {
   [[nodiscard]] EventRequest EventsAsked() const;
 
   const JudgeSurroundings& surroundings_;
-  const TestFiles files_;
+  const RunExtensions& extensions_;
   const BoundarySource boundaries_;
   const std::uint32_t stack_depth_;
   std::atomic<int> enabled_pid_{0};

@@ -149,8 +149,10 @@ void NamedProcesses::Trace(Start& start) {
     return;
   }
   start.process = std::make_unique<JudgedProcess>(
-      *std::move(region),
-      ImageJudging{.surroundings = around_, .mutex = program_.judging(), .child = &start.child});
+      *std::move(region), ImageJudging{.surroundings = around_,
+                                       .mutex = program_.judging(),
+                                       .answer_more = program_.answer_more(),
+                                       .child = &start.child});
 }
 
 bool NamedProcesses::IsOver(const Start& start) {

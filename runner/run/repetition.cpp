@@ -122,7 +122,8 @@ class CountedImages {
                                              ? CountDescriptors::kYes
                                              : CountDescriptors::kNo;
     auto image = std::make_unique<IterationCounts>(*std::move(region), setup_.symbolizer, mutex_,
-                                                   descriptors, at_end_);
+                                                   descriptors,
+                                                   setup_.request.extensions.answer_more, at_end_);
     image->LookOnlyAfter(LooksOf(request_), request_.repetitions);
     image->FindFatesOf(request_.fates_of);
     const int fd = image->region_fd();

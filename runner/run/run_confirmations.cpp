@@ -9,7 +9,7 @@
 #include "runner/base/time_limit.h"
 #include "runner/judge/surviving_sites.h"
 #include "runner/judge/window_verdict.h"
-#include "runner/run/excess_makers.h"
+#include "runner/report/excess.h"
 #include "runner/run/run_request.h"
 
 namespace leakgate {

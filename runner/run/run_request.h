@@ -15,12 +15,11 @@
 #include "runner/budget/budget_file.h"
 #include "runner/report/progress_text.h"
 #include "runner/result/run_result.h"
+#include "runner/run/run_extensions.h"
 
 namespace leakgate {
 
 struct Baseline;
-class TestRecordings;
-class TestSnapshots;
 
 // Tells a display how far a run is. The run sets the source on its main thread; the display asks
 // on a thread of its own.
@@ -73,10 +72,9 @@ struct RunRequest {
   std::optional<Confirm> confirm;  // for all tests; if not set, budget files decide, else kAfter
   ConfirmationLimits confirmation;
   GateMode mode = GateMode::kGate;
-  std::shared_ptr<const Baseline> baseline;    // if null, all findings are new
-  std::shared_ptr<TestSnapshots> snapshots;    // if null, no snapshots are taken
-  std::shared_ptr<TestRecordings> recordings;  // if null, nothing is recorded
-  bool names_all = false;                      // whether what passes by proof is symbolised, too
+  std::shared_ptr<const Baseline> baseline;  // if null, all findings are new
+  RunExtensions extensions;
+  bool names_all = false;              // whether what passes by proof is symbolised, too
   bool plants_leak = false;            // whether a test is made to leave kPlantedBytes behind
   RunProgress* progress = nullptr;     // if null, no progress is shown
   std::filesystem::path symbol_cache;  // symbols/symbol_cache.h; if empty, none is used

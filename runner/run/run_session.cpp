@@ -28,8 +28,6 @@
 #include "runner/run/run_confirmations.h"
 #include "runner/run/run_outcome.h"
 #include "runner/run/running_tests.h"
-#include "runner/run/test_recordings.h"
-#include "runner/run/test_snapshots.h"
 #include "runner/run/untraced_tests.h"
 
 namespace leakgate {
@@ -91,8 +89,8 @@ class Session {
                       request.baseline.get(),
                       request.names_all,
                       request.plants_leak},
-        generations_(surroundings_, {request.snapshots.get(), request.recordings.get()},
-                     BoundariesOf(prepared.framework), request.stack_depth),
+        generations_(surroundings_, request.extensions, BoundariesOf(prepared.framework),
+                     request.stack_depth),
         processes_(surroundings_, generations_, request.stack_depth),
         further_(surroundings_, generations_, request.stack_depth) {
     std::vector<std::string> wrappers = DeclaredWrappers(prepared.budgets.Files());
@@ -266,8 +264,7 @@ class Session {
     }
     if (!result.reasons.empty()) WithdrawPasses(result.reasons.front(), result.windows);
     result.verdict = OverallVerdict(result);
-    if (request_.snapshots) request_.snapshots->Conclude(result.windows);
-    if (request_.recordings) request_.recordings->Conclude(result.windows);
+    for (const auto& observer : request_.extensions.observers) observer->Conclude(result.windows);
     result.exit_code = has_timed_out_ || was_late ? static_cast<int>(ExitCode::kInconclusive)
                                                   : FinalExitCode(result);
     result.begin = begin_.time_since_epoch();

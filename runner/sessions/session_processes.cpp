@@ -9,6 +9,7 @@
 #include "runner/report/left_behind_text.h"
 #include "runner/sessions/linux/memory_limit.h"
 #include "runner/snapshot/file/linux/describe_process.h"
+#include "runner/snapshot/file/requested_snapshot.h"
 
 namespace leakgate {
 namespace {
@@ -53,13 +54,13 @@ SessionImage::SessionImage(std::unique_ptr<RegionFile> region, const RegionOwner
       generation_(owner.generation),
       symbolizer_(IsRuntimeModule),
       meter_(image_.region(), symbolizer_, MeasurementTextHere),
-      snapshots_(image_.region()),
+      answer_more_(AnswerSnapshotRequests(image_.region())),
       answers_(std::make_unique<MailboxServer>(image_.region_file().mailbox(),
                                                [this](Mailbox& mailbox) { Answer(mailbox); })) {}
 
 void SessionImage::Answer(Mailbox& mailbox) {
   AnswerNothing(mailbox);
-  if (!meter_.Answer(mailbox)) (void)snapshots_.Answer(mailbox);
+  if (!meter_.Answer(mailbox)) (void)answer_more_(mailbox);
 }
 
 Expected<std::unique_ptr<SessionImage>> SessionImage::Trace(RegionOwner owner, Process process,

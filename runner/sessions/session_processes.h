@@ -97,7 +97,7 @@ class SessionImage {
   const std::uint32_t generation_;
   Symbolizer symbolizer_;
   WindowMeter meter_;
-  RequestedSnapshot snapshots_;
+  const AnswerMore answer_more_;
   std::atomic<bool> is_replaced_ = false;
   std::filesystem::path recording_path_;
   std::unique_ptr<EventRecorder> recorder_;

@@ -111,6 +111,12 @@ TEST_P(GrowthTest, FailsTheSameWithoutABound) {
   EXPECT_EQ(VerdictOf("Unbounded.Lines"), "over_budget");
 }
 
+// A thousand repetitions add less than the ring has.
+TEST_P(GrowthTest, FailsALogBesideSomethingBoundedThatIsLarger) {
+  EXPECT_EQ(VerdictOf("Ring.Alone"), "pass");
+  EXPECT_EQ(VerdictOf("Ring.BesideALogOfTwoLines"), "over_budget");
+}
+
 // Six of them passed, and left one more each: as a ring of ten lines does.
 TEST_P(GrowthTest, LeavesUnconfirmedWhatGrowsAndCannotBeRepeatedForLonger) {
   EXPECT_EQ(VerdictOf("Failing.InTheTenthRepetition"), "unconfirmed");

@@ -8,37 +8,36 @@
 #include <vector>
 
 #include "runner/base/expected.h"
-#include "runner/cli/app/option_list.h"
 #include "runner/cli/commands/adopt.h"
 #include "runner/cli/commands/budget.h"
 #include "runner/cli/commands/doctor.h"
 #include "runner/cli/commands/documents.h"
 #include "runner/cli/commands/history.h"
 #include "runner/cli/commands/merge.h"
-#include "runner/cli/commands/record.h"
-#include "runner/cli/commands/recording.h"
 #include "runner/cli/commands/run.h"
-#include "runner/cli/commands/session.h"
-#include "runner/cli/commands/session_unit.h"
-#include "runner/cli/commands/snapshot.h"
-#include "runner/cli/commands/top.h"
 #include "runner/cli/help/help_formats.h"
+#include "runner/cli/option_list.h"
+#if LEAKGATE_PROFILER
+#include "runner/cli/profiler/commands.h"
+#endif
 
 namespace leakgate {
 
+#if !LEAKGATE_PROFILER
+template <typename... Gate>
+using WithProfiler = std::variant<Gate...>;
+template <typename Command>
+[[nodiscard]] bool LooksAtSnapshots(const Command&) {
+  return false;
+}
+#endif
+
 // A command line comes to one of these. Each command's file declares its options, checks them
 // together, and executes the command.
-using Command = std::variant<
-    RunCommand, AdoptCommand, RecordCommand, RecordingSwitchCommand<RecordingSwitch::kPause>,
-    RecordingSwitchCommand<RecordingSwitch::kContinue>,
-    RecordingSwitchCommand<RecordingSwitch::kStop>, DoctorCommand, FrameworkCommand, PrintCommand,
-    WriteManPagesCommand, BudgetCheckCommand, BudgetInitCommand, BudgetRatchetCommand,
-    ExplainCommand, MergeCommand, HistoryAddCommand, HistoryShowCommand, HistoryTrendCommand,
-    SessionStartCommand, SessionExecCommand, SessionUpdateCommand, SessionQueryCommand,
-    SessionListCommand, SessionStopCommand, SessionUnitCommand, SnapshotTakeCommand,
-    SnapshotPeriodicCommand, SnapshotConfigCommand, SnapshotShowCommand, SnapshotDiffCommand,
-    SnapshotExportCommand, SnapshotBundleCommand, RecordingShowCommand, RecordingDiffCommand,
-    RecordingExportCommand, TopCommand>;
+using Command = WithProfiler<RunCommand, AdoptCommand, DoctorCommand, FrameworkCommand,
+                             PrintCommand, WriteManPagesCommand, BudgetCheckCommand,
+                             BudgetInitCommand, BudgetRatchetCommand, ExplainCommand, MergeCommand,
+                             HistoryAddCommand, HistoryShowCommand, HistoryTrendCommand>;
 
 struct CommandDefinition {
   std::string name;    // "budget check"

@@ -6,13 +6,30 @@
 
 #include "runner/budget/read_budget.h"
 #include "runner/cli/app/command_line.h"
+#if LEAKGATE_PROFILER
+#include "runner/cli/profiler/files_of_tests.h"
+#endif
 
 namespace leakgate {
 namespace {
 
+// Puts the profiler into the runs of a command, if leakgate is built with one.
+template <typename Chosen>
+void AddProfiler([[maybe_unused]] Chosen& command) {
+#if LEAKGATE_PROFILER
+  if constexpr (requires { command.request.extensions; }) {
+    command.request.extensions = ProfilerExtensions();
+  }
+  if constexpr (requires { command.addition; }) {
+    command.addition = std::make_shared<FilesOfTests>();
+  }
+#endif
+}
+
 template <typename Chosen>
 CommandDefinition Define(std::string name) {
   auto command = std::make_shared<Chosen>();
+  AddProfiler(*command);
   CommandDefinition definition{std::move(name), {}, {}};
   if constexpr (requires { Declare(*command, definition.options); }) {
     Declare(*command, definition.options);
@@ -85,6 +102,7 @@ constexpr DefinedCommand kCommands[] = {
     {"history add", Define<HistoryAddCommand>},
     {"history show", Define<HistoryShowCommand>},
     {"history trend", Define<HistoryTrendCommand>},
+#if LEAKGATE_PROFILER
     {"session", DefineGroup},
     {"session start", Define<SessionStartCommand>},
     {"session exec", Define<SessionExecCommand>},
@@ -110,6 +128,7 @@ constexpr DefinedCommand kCommands[] = {
     {"recording continue", Define<RecordingSwitchCommand<RecordingSwitch::kContinue>>},
     {"recording stop", Define<RecordingSwitchCommand<RecordingSwitch::kStop>>},
     {"top", Define<TopCommand>},
+#endif
     {"doctor", Define<DoctorCommand>},
     {"framework", Define<FrameworkCommand>},
     {"completion", DefineDocument<CompletionRequest, CompleteCompletion>},
@@ -118,8 +137,25 @@ constexpr DefinedCommand kCommands[] = {
 
 std::string_view FirstWord(std::string_view name) { return name.substr(0, name.find(' ')); }
 
+// The command of a usage such as "leakgate run [OPTIONS]".
+std::string_view CommandIn(std::string_view usage) {
+  usage.remove_prefix(std::min(usage.find(' '), usage.size() - 1) + 1);
+  return FirstWord(usage);
+}
+
+// A gate alone has the prose of a profiler's commands, but not the commands.
+bool IsDefined(std::string_view name, const std::vector<CommandDefinition>& commands) {
+  return name.empty() || std::any_of(commands.begin(), commands.end(),
+                                     [&](const auto& command) { return command.name == name; });
+}
+
 CommandPage MakePage(const CommandProse& prose, const std::vector<CommandDefinition>& commands) {
   CommandPage page{prose, CommandsBelow(prose.name), {}, {}};
+  std::erase_if(page.commands, [&](const auto& name) { return !IsDefined(name, commands); });
+  if (prose.name.empty()) {
+    std::erase_if(page.prose.usages,
+                  [&](const auto& usage) { return !IsDefined(CommandIn(usage), commands); });
+  }
   const auto command =
       std::find_if(commands.begin(), commands.end(),
                    [&](const CommandDefinition& it) { return it.name == prose.name; });
@@ -157,7 +193,9 @@ std::vector<CommandDefinition> DefineCommandsFor(const std::vector<std::string>&
 std::vector<CommandPage> AllPages() {
   const std::vector<CommandDefinition> commands = DefineCommands();
   std::vector<CommandPage> pages;
-  for (const CommandProse& prose : AllProse()) pages.push_back(MakePage(prose, commands));
+  for (const CommandProse& prose : AllProse()) {
+    if (IsDefined(prose.name, commands)) pages.push_back(MakePage(prose, commands));
+  }
   return pages;
 }
 

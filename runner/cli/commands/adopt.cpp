@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "runner/base/atomic_file.h"
-#include "runner/cli/app/option_values.h"
 #include "runner/cli/commands/accepted_baseline.h"
 #include "runner/cli/commands/adopted_programs.h"
 #include "runner/cli/commands/component_budgets.h"
 #include "runner/cli/commands/gate_instructions.h"
 #include "runner/cli/commands/gated_runs.h"
+#include "runner/cli/option_values.h"
 #include "runner/cli/terminal.h"
 #include "runner/process/process_image.h"
 #include "runner/report/window_text.h"

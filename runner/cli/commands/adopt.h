@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runner/base/expected.h"
-#include "runner/cli/app/option_list.h"
+#include "runner/cli/option_list.h"
 
 namespace leakgate {
 

@@ -10,7 +10,7 @@
 #include "runner/base/expected.h"
 #include "runner/budget/budget_set.h"
 #include "runner/budget/ratchet.h"
-#include "runner/cli/app/option_list.h"
+#include "runner/cli/option_list.h"
 #include "runner/cli/terminal.h"
 #include "runner/result/run_result.h"
 #include "runner/run/run_session.h"

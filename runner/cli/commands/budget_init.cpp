@@ -8,11 +8,11 @@
 #include "runner/base/atomic_file.h"
 #include "runner/budget/apply_limits.h"
 #include "runner/budget/wording.h"
-#include "runner/cli/app/option_values.h"
 #include "runner/cli/commands/budget.h"
 #include "runner/cli/commands/initial_entries.h"
 #include "runner/cli/commands/run.h"
 #include "runner/cli/installation.h"
+#include "runner/cli/option_values.h"
 #include "runner/cli/terminal.h"
 #include "runner/report/summary_text.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "runner/base/expected.h"
-#include "runner/cli/app/option_list.h"
+#include "runner/cli/option_list.h"
 #include "runner/report/style.h"
 #include "runner/run/doctor.h"
 

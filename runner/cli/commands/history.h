@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "runner/base/expected.h"
-#include "runner/cli/app/option_list.h"
-#include "runner/cli/app/option_values.h"
+#include "runner/cli/option_list.h"
+#include "runner/cli/option_values.h"
 #include "runner/result/run_result.h"
 #include "runner/results/history.h"
 

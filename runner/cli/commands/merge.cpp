@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdio>
 
-#include "runner/cli/app/option_values.h"
+#include "runner/cli/option_values.h"
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
 #include "runner/report/formats/source_excerpts.h"

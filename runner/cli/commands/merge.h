@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runner/base/expected.h"
-#include "runner/cli/app/option_list.h"
+#include "runner/cli/option_list.h"
 #include "runner/cli/terminal.h"
 #include "runner/report/report_format.h"
 

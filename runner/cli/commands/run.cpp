@@ -9,9 +9,9 @@
 #include "runner/base/atomic_file.h"
 #include "runner/base/descriptors.h"
 #include "runner/base/user_cache.h"
-#include "runner/cli/app/option_values.h"
 #include "runner/cli/commands/merge.h"
 #include "runner/cli/installation.h"
+#include "runner/cli/option_values.h"
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
 #include "runner/process/process_image.h"
@@ -24,7 +24,6 @@
 #include "runner/results/read_baseline.h"
 #include "runner/run/linux/test_listing.h"
 #include "runner/run/run_outcome.h"
-#include "runner/run/test_recordings.h"
 
 namespace leakgate {
 namespace {
@@ -79,15 +78,9 @@ Expected<PageContents> PrepareFiles(RunCommand& command) {
       return UsageError(fits.error().message);
     }
   }
-  if (!command.snapshots.empty()) {
-    auto snapshots = TestSnapshots::Create(command.snapshots, command.snapshot_tests);
-    if (!snapshots) return Unexpected(snapshots.error());
-    command.request.snapshots = *std::move(snapshots);
-  }
-  if (!command.recordings.empty()) {
-    auto recordings = TestRecordings::Create(command.recordings, command.snapshot_tests);
-    if (!recordings) return Unexpected(recordings.error());
-    command.request.recordings = *std::move(recordings);
+  if (command.addition != nullptr) {
+    const Expected<void> prepared = command.addition->Prepare(command.request.extensions);
+    if (!prepared) return Unexpected(prepared.error());
   }
   Expected<Runs> baseline = ReadBaselineOf(command);
   if (!baseline) return Unexpected(baseline.error());
@@ -96,46 +89,6 @@ Expected<PageContents> PrepareFiles(RunCommand& command) {
   Expected<ReadSource> sources = OwnSources(command.source_root);
   if (!sources) return Unexpected(sources.error());
   return PageContents{*std::move(baseline), *std::move(history), *std::move(sources)};
-}
-
-// Prints which snapshots there are, and how to look at them. An error tells the user who asked
-// for them that they are not there.
-Expected<void> TellOfSnapshots(const RunCommand& command) {
-  const TestSnapshots* const snapshots = command.request.snapshots.get();
-  if (snapshots == nullptr) return {};
-  const auto& kept = snapshots->kept();
-  const auto whole = std::find_if(kept.begin(), kept.end(), [](const TestSnapshotPair& pair) {
-    return !pair.begin.empty() && !pair.end.empty();
-  });
-  if (command.detail != SummaryDetail::kQuiet || !kept.empty()) {
-    PrintMessage(fmt::format("snapshots of {} in {}",
-                             FormatCount(static_cast<std::int64_t>(kept.size()), "test"),
-                             command.snapshots.string()));
-  }
-  if (whole != kept.end()) {
-    PrintMessage(fmt::format("to see what {} left: leakgate snapshot diff {} {}", whole->test,
-                             whole->begin.string(), whole->end.string()));
-  }
-  if (!snapshots->problem().empty()) return InconclusiveError(snapshots->problem());
-  return {};
-}
-
-// The same of recordings.
-Expected<void> TellOfRecordings(const RunCommand& command) {
-  const TestRecordings* const recordings = command.request.recordings.get();
-  if (recordings == nullptr) return {};
-  const auto& kept = recordings->kept();
-  if (command.detail != SummaryDetail::kQuiet || !kept.empty()) {
-    PrintMessage(fmt::format("recordings of {} in {}",
-                             FormatCount(static_cast<std::int64_t>(kept.size()), "test"),
-                             command.recordings.string()));
-  }
-  if (!kept.empty()) {
-    PrintMessage(fmt::format("to see what {} did: leakgate recording show {}", kept.front().test,
-                             kept.front().file.string()));
-  }
-  if (!recordings->problem().empty()) return InconclusiveError(recordings->problem());
-  return {};
 }
 
 // With the listener, the program itself exits with 1 where a test is over budget.
@@ -161,12 +114,6 @@ int ExitCodeToTell(const RunResult& result, const RunCommand& command) {
 }
 
 const Choices<Confirm> kConfirmWays = {"WHEN", "way", "--confirm={}", AllWordsOf<Confirm>()};
-
-const Choices<SnapshotTests> kSnapshotTests = {
-    "WHICH",
-    "tests",
-    "--when={}",
-    {{"over_budget", SnapshotTests::kOverBudget}, {"every", SnapshotTests::kEvery}}};
 
 void DeclareGating(RunCommand& command, OptionList& options) {
   RunRequest& request = command.request;
@@ -217,15 +164,7 @@ void DeclareFiles(RunCommand& command, OptionList& options) {
   options.Add("--source-root", FileWord("DIR"), command.source_root,
               "In the HTML report, quote only source files below DIR. Default: all that debug "
               "information names");
-  options.Add("--snapshots", FileWord("DIR"), command.snapshots,
-              "Keep a snapshot of the begin and of the end of each test that is over budget, for "
-              "leakgate snapshot diff. The test waits while its blocks are copied");
-  options.Add(
-      "--record", FileWord("DIR"), command.recordings,
-      "Keep a recording of each test that is over budget: each allocation and free while it "
-      "ran, for leakgate recording show");
-  options.AddChoice("--when", kSnapshotTests, command.when,
-                    "Of --snapshots and --record: over_budget (default) or every");
+  if (command.addition != nullptr) command.addition->Declare(options);
 }
 
 void DeclareRunning(RunCommand& command, OptionList& options) {
@@ -297,13 +236,9 @@ void Declare(RunCommand& command, OptionList& options) {
 
 Expected<void> Complete(RunCommand& command, const ProgramLine& program) {
   if (Expected<void> set = SetProgram(program, "run", command.request); !set) return set;
-  if (command.when && command.snapshots.empty() && command.recordings.empty()) {
-    return UsageError(
-        "--when says of which tests to keep files; add --snapshots DIR or --record DIR, or leave "
-        "it "
-        "out");
+  if (command.addition != nullptr) {
+    if (Expected<void> completed = command.addition->Complete(); !completed) return completed;
   }
-  command.snapshot_tests = command.when.value_or(SnapshotTests::kOverBudget);
   if (command.modes.size() > 1) {
     return UsageError("--strict and --warn-only contradict each other; leave one out");
   }
@@ -333,8 +268,9 @@ Expected<int> Execute(RunCommand command) {
   Print(stderr, SummaryText(*result, StyleOfStandardError(), command.detail));
   if (command.prints_measurements) Print(stdout, CTestMeasurementsText(*result));
   Expected<void> written = WriteReports(command.reports, *result, *page);
-  if (const Expected<void> told = TellOfSnapshots(command); written) written = told;
-  if (const Expected<void> told = TellOfRecordings(command); written) written = told;
+  if (command.addition != nullptr) {
+    if (const Expected<void> told = command.addition->Tell(command.detail); written) written = told;
+  }
   if (written) return ExitCodeToTell(*result, command);
   if (result->exit_code == 0) return Unexpected(written.error());
   PrintMessage(written.error().message);

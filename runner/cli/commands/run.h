@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,13 +11,12 @@
 
 #include "runner/base/expected.h"
 #include "runner/budget/budget_set.h"
-#include "runner/cli/app/option_list.h"
+#include "runner/cli/option_list.h"
 #include "runner/cli/terminal.h"
 #include "runner/report/report_format.h"
 #include "runner/report/summary_text.h"
 #include "runner/run/run_request.h"
 #include "runner/run/run_session.h"
-#include "runner/run/test_snapshots.h"
 
 namespace leakgate {
 
@@ -33,16 +33,32 @@ struct ListedProgram {
 // tests. REQUIRES: `line` is not empty.
 [[nodiscard]] Expected<ListedProgram> ListProgram(const ProgramLine& line);
 
+// What a profiler adds to `leakgate run`: options, and files that it keeps of tests. Its functions
+// are called in this order.
+class RunAddition {
+ public:
+  RunAddition() = default;
+  RunAddition(const RunAddition&) = delete;
+  RunAddition& operator=(const RunAddition&) = delete;
+  virtual ~RunAddition() = default;
+
+  virtual void Declare(OptionList& options) = 0;
+  // Checks the options together.
+  [[nodiscard]] virtual Expected<void> Complete() = 0;
+  // Adds what is to see the run, before the program starts.
+  [[nodiscard]] virtual Expected<void> Prepare(RunExtensions& extensions) = 0;
+  // Prints which files there are. An error tells the user who asked for them that they are not
+  // there.
+  [[nodiscard]] virtual Expected<void> Tell(SummaryDetail detail) const = 0;
+};
+
 struct RunCommand {
-  RunRequest request;                  // its `agent` and `baseline` are left empty
-  std::vector<ReportRequest> reports;  // their paths may hold placeholders
-  std::filesystem::path baseline;      // an earlier report; empty: none
-  std::filesystem::path history;       // of `leakgate history`, for the page; empty: none
-  std::filesystem::path source_root;   // of those that a page quotes; empty: anywhere
-  std::filesystem::path snapshots;     // a directory for those of tests; empty: none
-  std::filesystem::path recordings;    // likewise
-  SnapshotTests snapshot_tests = SnapshotTests::kOverBudget;  // `when`, if that was given
-  std::optional<SnapshotTests> when;
+  RunRequest request;                        // its `agent` and `baseline` are left empty
+  std::vector<ReportRequest> reports;        // their paths may hold placeholders
+  std::filesystem::path baseline;            // an earlier report; empty: none
+  std::filesystem::path history;             // of `leakgate history`, for the page; empty: none
+  std::filesystem::path source_root;         // of those that a page quotes; empty: anywhere
+  std::shared_ptr<RunAddition> addition;     // if null, nothing is added
   std::optional<int> over_budget_exit_code;  // instead of 1, where no test has failed by itself
   std::optional<int> skip_exit_code;         // instead of 0, where every test was skipped
   bool has_no_cache = false;           // reads debug information anew, and keeps nothing of it

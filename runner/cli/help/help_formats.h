@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runner/cli/app/option_list.h"
+#include "runner/cli/option_list.h"
 
 namespace leakgate {
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runner/cli/profiler/files_of_tests.h"
 #include "runner/snapshot/view/export_names.h"
 #include "tests/unit/cli/parsed_command.h"
 
@@ -147,8 +148,9 @@ TEST(SnapshotOptionsTest, RunTakesWhichSnapshotsToKeep) {
   const Expected<Command> command =
       ParseCommandLine({"run", "--snapshots", "dir", "--when=every", "--", "a"});
   ASSERT_TRUE(command) << command.error().message;
-  EXPECT_EQ(std::get<RunCommand>(*command).snapshots, "dir");
-  EXPECT_EQ(std::get<RunCommand>(*command).snapshot_tests, SnapshotTests::kEvery);
+  const auto& files = dynamic_cast<const FilesOfTests&>(*std::get<RunCommand>(*command).addition);
+  EXPECT_EQ(files.snapshots_directory, "dir");
+  EXPECT_EQ(files.when, SnapshotTests::kEvery);
   EXPECT_EQ(ErrorOf({"run", "--when=every", "--", "a"}),
             "--when says of which tests to keep files; add --snapshots DIR or --record DIR, or "
             "leave it out");

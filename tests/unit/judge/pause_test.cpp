@@ -37,6 +37,37 @@ TEST(PauseTest, SeesOnASlowMachineThatNoMoreAreHeldThanBefore) {
   EXPECT_EQ(Judged({112, 940, -50, 112}), FreedInTime::kNot);
 }
 
+// `expected` blocks in 1000 repetitions.
+FreedInTime JudgedBeside(const Net& net, std::int64_t expected) {
+  Net bytes;
+  for (const std::int64_t blocks : net) bytes.push_back(100 * blocks);
+  return JudgePauses({net, bytes}, {100 * expected, expected});
+}
+
+// A ring of 200 is full after sixty repetitions, and one of twelve loses a block.
+TEST(PauseTest, LeavesALeakBesideSomethingBoundedThatIsLarger) {
+  EXPECT_EQ(JudgedBeside({205, 78, 0, 5}, 83), FreedInTime::kPartly);
+  EXPECT_EQ(JudgedBeside({205, 78, 0, 5, 5, 109, 0, 5}, 83), FreedInTime::kNot);
+  EXPECT_EQ(JudgedBeside({205, 85, -9, 7, 12, 97, -4, 3}, 83), FreedInTime::kNot);
+}
+
+// The machine was faster in the long series.
+TEST(PauseTest, FreesWhatTheLongSeriesHadNoTimeFor) {
+  EXPECT_EQ(JudgedBeside({50, 2, 0, -2}, 1000), FreedInTime::kMostly);
+  EXPECT_EQ(JudgedBeside({50, 180, -230, 60, 50, -20, -70, 40}, 1000), FreedInTime::kMostly);
+}
+
+// What never falls was once all that told of a leak: there, it is as if the table had grown.
+TEST(PauseTest, LeavesALeakBesideATableOfItsSize) {
+  EXPECT_EQ(JudgedBeside({860, 940, 0, 60, 60, 1310, 0, 60}, 1000), FreedInTime::kNot);
+}
+
+TEST(PauseTest, ExpectsWhatTheLaterHalfOfALongSeriesAdds) {
+  EXPECT_EQ(GrowthIn({.blocks = {100, 100, 10, 10}, .bytes = {5, 5, 20, 20}, .stride = 10}, 1000),
+            (Amount{2000, 1000}));
+  EXPECT_EQ(GrowthIn({}, 1000), Amount{});
+}
+
 // Its room is for twice as much, so that there is a cycle in which it does not grow.
 TEST(PauseTest, FreesNothingOfABlockThatDoubles) {
   EXPECT_EQ(Judged({32, 480, 0, 0, 0, 512, 0, 0}), FreedInTime::kPartly);

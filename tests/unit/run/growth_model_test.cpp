@@ -110,7 +110,8 @@ class ModelRun {
       if (AnyOf(growths, Growth::kSteady) || !AnyOf(growths, Growth::kIrregular)) break;
     }
     by_itself_.clear();
-    const auto growths = Growths(SeenBy(counts), SeriesLength::kFinal);
+    long_ = SeenBy(counts);
+    const auto growths = Growths(long_, SeriesLength::kFinal);
     if (AnyOf(growths, Growth::kSteady)) return Said::kGrows;
     return AnyOf(growths, Growth::kIrregular) ? Said::kUnconfirmed : Said::kPasses;
   }
@@ -136,7 +137,8 @@ class ModelRun {
       look();
       repeat(kMore);
       const Seen seen = SeenBy(counts);
-      freed = cycle == 0 ? JudgePauses(seen.all.total) : FreedOf(seen);
+      freed = cycle == 0 ? JudgePauses(seen.all.total, GrowthIn(long_.all.total, kEach))
+                         : FreedOf(seen, kEach);
       if (freed != FreedInTime::kPartly) break;
     }
     if (freed == FreedInTime::kMostly) return Said::kPasses;
@@ -144,8 +146,8 @@ class ModelRun {
   }
 
   // Where a call site grows by itself, it is told; the sum is told where none does.
-  FreedInTime FreedOf(const Seen& seen) const {
-    const FreedInTime of_sum = JudgePauses(seen.all.total);
+  FreedInTime FreedOf(const Seen& seen, int each) const {
+    const FreedInTime of_sum = JudgePauses(seen.all.total, GrowthIn(long_.all.total, each));
     if (std::any_of(seen.by_stack.begin(), seen.by_stack.end(),
                     [](const auto& stack) { return Stays(stack.second); })) {
       return FreedInTime::kNot;
@@ -153,13 +155,16 @@ class ModelRun {
     FreedInTime freed = of_sum;
     for (const std::string& stack : by_itself_) {
       const auto own = seen.by_stack.find(stack);
-      if (own != seen.by_stack.end()) freed = LessOf(freed, JudgePauses(own->second));
+      if (own == seen.by_stack.end()) continue;
+      const Amount expected = GrowthIn(long_.by_stack.at(stack), each);
+      freed = LessOf(freed, JudgePauses(own->second, expected));
     }
     return freed;
   }
 
   const std::uint32_t seed_;
   std::set<std::string> asked_;
+  Seen long_;                        // the long series
   std::set<std::string> by_itself_;  // stacks that grow in the long series
 };
 

@@ -1,0 +1,257 @@
+#include "runner/profiling/excess_makers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "runner/attribution/code_owner.h"
+#include "runner/base/word_table.h"
+#include "runner/process/proc_files.h"
+#include "runner/profiling/recorded_image.h"
+#include "runner/profiling/test_recordings.h"
+#include "runner/recording/view/recording_groups.h"
+#include "runner/recording/view/recording_view.h"
+#include "runner/recording/view/show_recording.h"
+#include "runner/report/excess.h"
+#include "runner/snapshot/file/linux/describe_process.h"
+
+namespace leakgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostMakers = 10;
+
+constexpr std::array kWeighs = {
+    Named{Weigh::kTotal, "allocated"},
+    Named{Weigh::kTemporary, "temporary"},
+    Named{Weigh::kPeak, "peak"},
+};
+
+// The images of the repeated process, each recorded into a file of its own. The control server's
+// thread adds to them.
+class RecordedImages {
+ public:
+  RecordedImages(const RepetitionSetup& setup, fs::path directory)
+      : setup_(setup), directory_(std::move(directory)), unit_(ChooseEventTime()) {}
+
+  int RegionFor(int pid) {
+    auto image = Start(pid);
+    if (!image) {
+      problem_ = image.error().message;
+      return -1;
+    }
+    images_.push_back(*std::move(image));
+    return images_.back()->traced().region_fd();
+  }
+
+  // Returns the file of the last image. REQUIRES: the process has ended.
+  Expected<fs::path> Finish() {
+    if (!problem_.empty()) return InconclusiveError(problem_);
+    if (images_.empty()) return InconclusiveError("it was not traced when repeated");
+    for (const auto& image : images_) {
+      const Expected<RecordingClosing> closing = image->Finish();
+      if (!closing) return Unexpected(closing.error());
+    }
+    return images_.back()->path();
+  }
+
+ private:
+  Expected<std::unique_ptr<RecordedImage>> Start(int pid) {
+    const EventRequest events = EventsOfTests(unit_);
+    const bool has_listener = setup_.prepared.framework == TestFramework::kGoogleTestListener;
+    const auto generation = static_cast<std::uint32_t>(images_.size()) + 1;
+    auto region = RegionFile::Create(
+        {.pid = pid,
+         .generation = generation,
+         .boundaries = has_listener ? BoundarySource::kListener : BoundarySource::kStream,
+         .stack_depth = setup_.request.stack_depth,
+         .events = events});
+    if (!region) return Unexpected(region.error());
+    RecorderSetup setup{
+        .process = DescribeProcess((*region)->reader(), pid, ExecutedProgramOf(pid)),
+        .thread_name = [pid](int tid) { return NameOfThread(pid, tid); },
+        .unit = unit_,
+        .request = events,
+        .path = directory_ / fmt::format("{}.recording", generation)};
+    return RecordedImage::Start(*std::move(region), std::move(setup), setup_.symbolizer);
+  }
+
+  const RepetitionSetup& setup_;
+  const fs::path directory_;
+  const EventTimeUnit unit_;
+  std::vector<std::unique_ptr<RecordedImage>> images_;
+  std::string problem_;
+};
+
+// Users' wrappers are known by budget files; those of the command line are like another file's.
+std::vector<BudgetFile> BudgetsFor(const RepetitionSetup& setup) {
+  std::vector<BudgetFile> files;
+  for (const BudgetFile* const file : setup.prepared.budgets.Files()) files.push_back(*file);
+  BudgetFile& declared = files.emplace_back();
+  declared.wrappers = setup.request.wrappers;
+  return files;
+}
+
+bool IsOverInBytes(const WindowResult& window, std::string_view quantity) {
+  return std::any_of(window.violations.begin(), window.violations.end(), [&](const Violation& it) {
+    return IsOf(it, quantity) && it.metric.ends_with("_bytes");
+  });
+}
+
+// Whether GoogleTest allocated for itself: the innermost function that is not the C or C++
+// runtime's is its own. Behind a call through a pointer, a function of the user's may have left no
+// frame.
+bool IsGoogleTests(StackFrames& frames, std::uint32_t stack) {
+  const std::vector<FrameId> ids = frames.FramesOf(stack);
+  for (const FrameId id : ids) {
+    const Frame& frame = frames.Get(id);
+    if (frame.calls_through_pointer) return false;
+    const FrameOrigin origin = OriginOf(frame);
+    if (origin == FrameOrigin::kGoogleTest) return true;
+    if (origin == FrameOrigin::kUser) return false;
+  }
+  return false;
+}
+
+// A call site, and the stack of it that has most.
+struct Site {
+  std::uint32_t stack = 0;
+  Amount most;
+  Amount amount;
+};
+
+class Sites {
+ public:
+  explicit Sites(StackFrames& frames) : frames_(frames) {}
+
+  void Add(std::uint32_t stack, Amount amount) {
+    all_ += amount;
+    if (IsGoogleTests(frames_, stack)) {
+      framework_ += amount;
+      return;
+    }
+    Site& site = by_key_[SiteKeyOf(frames_, stack)];
+    if (site.amount == Amount{} || amount.bytes > site.most.bytes) {
+      site.stack = stack;
+      site.most = amount;
+    }
+    site.amount += amount;
+  }
+
+  // Those of most bytes come first, or those of most blocks.
+  Makers Take(bool is_by_bytes) {
+    std::vector<Site> sites;
+    for (const auto& [key, site] : by_key_) sites.push_back(site);
+    const auto weight = [&](const Site& site) {
+      const Amount& amount = site.amount;
+      return is_by_bytes ? std::pair(amount.bytes, amount.blocks)
+                         : std::pair(amount.blocks, amount.bytes);
+    };
+    std::stable_sort(sites.begin(), sites.end(),
+                     [&](const Site& a, const Site& b) { return weight(a) > weight(b); });
+    Makers made{.amount = all_, .framework = framework_};
+    for (const Site& site : sites) {
+      if (made.makers.size() == kMostMakers) {
+        made.other += site.amount;
+        ++made.other_sites;
+        continue;
+      }
+      Maker& maker = made.makers.emplace_back(Maker{frames_.AsFinding(site.stack)});
+      maker.site.amount = site.amount;
+    }
+    return made;
+  }
+
+ private:
+  StackFrames& frames_;
+  std::map<std::uint64_t, Site> by_key_;
+  Amount all_;
+  Amount framework_;
+};
+
+// GoogleTest copies the values of its flags for each test: they are others in the repetition.
+constexpr Amount kOfFlags{512, 2};
+
+bool IsMore(const Violation& violation, Amount amount) {
+  return violation.actual > (violation.metric.ends_with("_bytes") ? amount.bytes : amount.blocks);
+}
+
+// Whether the test, repeated, does the same as in the suite's run, and what is its own is within
+// its limits. A peak is of all that the process has.
+bool IsWithinLimits(const Makers& made, const WindowResult& window) {
+  if (made.quantity == "peak") return false;
+  const Amount own = made.amount - made.framework;
+  return std::all_of(window.violations.begin(), window.violations.end(), [&](const Violation& it) {
+    if (!IsOf(it, made.quantity)) return true;
+    const std::int64_t measured = it.metric.ends_with("_bytes") ? own.bytes : own.blocks;
+    return measured <= it.limit.value && !IsMore(it, made.amount + kOfFlags);
+  });
+}
+
+Makers MakersOf(RecordingView& view, const std::string& quantity, const WindowResult& window) {
+  const auto weigh = ValueIn(kWeighs, quantity).value_or(Weigh::kTotal);
+  Sites sites(view.frames());
+  const EventTally& tally = view.tally();
+  for (std::size_t i = 0; i < tally.stacks().size(); ++i) {
+    const Amount amount = SumOf(tally.by_stack()[i], weigh).amount();
+    if (amount.blocks > 0) sites.Add(tally.stacks()[i], amount);
+  }
+  Makers made = sites.Take(IsOverInBytes(window, quantity));
+  made.quantity = quantity;
+  if (IsIncomplete(view)) made.problem = "not all events of the repetition could be recorded";
+  made.is_within_limits = made.problem.empty() && IsWithinLimits(made, window);
+  return made;
+}
+
+// Returns a view of the first time that the test ran.
+Expected<std::unique_ptr<RecordingView>> ReadTest(const fs::path& file, const std::string& test,
+                                                  const RepetitionSetup& setup) {
+  const RecordingTime moment{
+      .kind = RecordingTime::Kind::kTest, .name = test, .stem = test, .text = "test:" + test};
+  auto view = std::make_unique<RecordingView>(
+      RecordingQuery{.stacks = {.budgets = BudgetsFor(setup)}, .from = moment, .to = moment},
+      Symbolizer(IsRuntimeModule));
+  const Expected<void> read = view->Read(RecordingFile(file), "the test's recording");
+  if (!read) return Unexpected(read.error());
+  return view;
+}
+
+Expected<std::unique_ptr<RecordingView>> RecordTest(const RepetitionSetup& setup,
+                                                    const RepetitionRequest& request,
+                                                    const ScratchDirectory& scratch) {
+  RecordedImages images(setup, scratch.path());
+  const Expected<RepetitionEnd> end = RunRepetitions(
+      setup, request, {.region_for = [&](int pid) { return images.RegionFor(pid); }});
+  if (!end) return Unexpected(end.error());
+  const Expected<fs::path> file = images.Finish();
+  if (!end->problem.empty()) return InconclusiveError(end->problem);
+  if (!file) return Unexpected(file.error());
+  return ReadTest(*file, request.tests.front(), setup);
+}
+
+}  // namespace
+
+std::vector<Makers> RecordMakers(const RepetitionSetup& setup, const RepetitionRequest& request,
+                                 const WindowResult& window) {
+  std::error_code error;
+  const ScratchDirectory scratch = ScratchDirectory::In(fs::temp_directory_path(error).string());
+  if (scratch.path().empty()) {
+    return MakersUnknown(window, "no directory could be made for its recording (TMPDIR)");
+  }
+  const auto view = RecordTest(setup, request, scratch);
+  if (!view) return MakersUnknown(window, view.error().message);
+  std::vector<Makers> all;
+  for (const std::string& quantity : ExceededByDoing(window)) {
+    all.push_back(MakersOf(**view, quantity, window));
+  }
+  return all;
+}
+
+}  // namespace leakgate

@@ -1,0 +1,214 @@
+#include "runner/profiling/recorded_run.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "runner/attach/program_environment.h"
+#include "runner/attribution/code_owner.h"
+#include "runner/host/control_server.h"
+#include "runner/host/traced_image.h"
+#include "runner/process/called_name.h"
+#include "runner/process/image_inspection.h"
+#include "runner/process/proc_files.h"
+#include "runner/process/process_image.h"
+#include "runner/profiling/recorded_image.h"
+#include "runner/run/linux/launcher.h"
+#include "runner/run/linux/program_watch.h"
+#include "runner/run/linux/run_server.h"
+#include "runner/run/preparation.h"
+#include "runner/snapshot/file/linux/describe_process.h"
+
+namespace leakgate {
+namespace {
+
+class RecordedRun {
+ public:
+  RecordedRun(const RecordRequest& request, std::filesystem::path program,
+              const InheritedState& inherited)
+      : request_(request),
+        program_(std::move(program)),
+        inherited_(inherited),
+        framework_(FrameworkOf(program_)),
+        unit_(ChooseEventTime()) {}
+
+  Expected<RecordOutcome> Run() {
+    const BlockedSignals signals;
+    GroupWitness witness(signals.blocked());
+    auto server = ControlServer::Start(
+        {.on_hello = [this](const ControlPeer& peer) { return OnHello(peer.pid); },
+         .is_served = IsOfThisRun,
+         .on_exec = [](const ReportedExec&) {},
+         .on_unserved =
+             [this](const ControlPeer& peer, const std::string& why) {
+               server_failure_ = fmt::format("PID {} could not be traced: {}", peer.pid, why);
+             },
+         .on_failure = [this](const std::string& why) { server_failure_ = why; }});
+    if (!server) return Unexpected(server.error());
+    auto process = Launch((*server)->name(), signals);
+    if (!process) return Unexpected(process.error());
+    if (const Expected<void> fits = RequireTraceable(**process); !fits) {
+      return Unexpected(fits.error());
+    }
+    pid_ = (*process)->pid();
+    command_server_ = RunServer::Start([this] { return Processes(); });
+    if (const Expected<void> resumed = (*process)->Resume(); !resumed) {
+      return Unexpected(resumed.error());
+    }
+    ProgramWatch watch(**process, signals, witness);
+    RecordOutcome outcome;
+    outcome.program = watch.WaitUntil(std::nullopt).value();
+    const OwnEndSignals own_signals(watch.TakeLateRequest());
+    server->reset();  // no further region
+    command_server_.reset();
+    Conclude(outcome);
+    return outcome;
+  }
+
+ private:
+  Expected<std::unique_ptr<SuspendedProcess>> Launch(const std::string& control_name,
+                                                     const BlockedSignals& signals) const {
+    auto environment = ProgramEnvironment(OwnEnvironment(), {request_.agent, control_name});
+    if (!environment) return Unexpected(environment.error());
+    return SuspendedProcess::Launch({.program = program_,
+                                     .name = request_.program,
+                                     .arguments = request_.arguments,
+                                     .environment = *std::move(environment),
+                                     .signal_mask = signals.original(),
+                                     .inherited = inherited_});
+  }
+
+  Expected<void> RequireTraceable(const SuspendedProcess& process) const {
+    std::filesystem::path image = process.image();
+    if (image.empty()) image = program_;
+    const Expected<ImageInspection> inspection = InspectImage(image);
+    if (!inspection) return Unexpected(inspection.error());
+    if (!inspection->refusal) return {};
+    return InconclusiveError(
+        fmt::format("{}: cannot be traced: {}", CalledName(program_, image), *inspection->refusal));
+  }
+
+  // The file is for the program that is executed last: those before are scripts and launchers
+  // mostly. Theirs get a number that is not in use.
+  void MoveAside(RecordedImage& image) {
+    std::error_code failure;
+    std::filesystem::path path;
+    do {
+      path = request_.output;
+      path += fmt::format(".before{}", ++moved_aside_);
+    } while (std::filesystem::exists(std::filesystem::symlink_status(path, failure)));
+    std::filesystem::rename(image.path(), path, failure);
+    if (!failure) return image.NoteMovedTo(std::move(path));
+    problems_.push_back(fmt::format("{}: cannot be renamed to {}: {}", image.path().string(),
+                                    path.string(), failure.message()));
+  }
+
+  // Called on the control server's thread.
+  HelloReply OnHello(int pid) {
+    if (pid != pid_) return {};
+    const std::lock_guard lock(mutex_);
+    if (!images_.empty()) MoveAside(*images_.back());
+    Expected<std::unique_ptr<RecordedImage>> image = StartImage(pid);
+    if (!image) {
+      problems_.push_back(image.error().message);
+      return {};
+    }
+    images_.push_back(*std::move(image));
+    return {.region_fd = images_.back()->traced().region_fd()};
+  }
+
+  Expected<std::unique_ptr<RecordedImage>> StartImage(int pid) {
+    const std::size_t generation = images_.size() + 1;
+    EventRequest events = request_.events;
+    events.clock = unit_.clock;
+    events.time_shift = unit_.shift;
+    // A program whose stream of events cannot be had is recorded without its tests.
+    const bool has_stream = framework_ != TestFramework::kGoogleTestListener &&
+                            RequireFreeStream(request_.arguments, framework_) &&
+                            StreamProblemOf(pid).empty();
+    auto region = RegionFile::Create(
+        {.pid = pid,
+         .generation = static_cast<std::uint32_t>(generation),
+         .boundaries = has_stream ? BoundarySource::kStream : BoundarySource::kListener,
+         .stack_depth = request_.stack_depth,
+         .stack_events = request_.stack_events,
+         .events = events});
+    if (!region) return Unexpected(region.error());
+    RecorderSetup setup{
+        .process = DescribeProcess((*region)->reader(), pid, ExecutedProgramOf(pid)),
+        .thread_name = [pid](int tid) { return NameOfThread(pid, tid); },
+        .unit = unit_,
+        .request = events,
+        .path = request_.output,
+        .existing = request_.existing};
+    return RecordedImage::Start(*std::move(region), std::move(setup), symbolizer_);
+  }
+
+  std::vector<ProcessRegion> Processes() {
+    const std::lock_guard lock(mutex_);
+    std::vector<ProcessRegion> processes;
+    if (images_.empty()) return processes;
+    const TracedImage& latest = images_.back()->traced();
+    const ImageLife life = latest.HasEnded() ? ImageLife::kOver : ImageLife::kExecuting;
+    processes.push_back({StatusOf(latest, life), latest.DuplicateRegion()});
+    return processes;
+  }
+
+  void Conclude(RecordOutcome& outcome) {
+    outcome.problems = std::move(problems_);
+    if (!server_failure_.empty()) outcome.problems.push_back(server_failure_);
+    for (const auto& image : images_) {
+      const RegionReader& region = image->traced().region();
+      if (region.State() == AgentState::kFailed) {
+        outcome.problems.push_back(AgentFailureText(region.Failure()));
+      } else if (region.State() == AgentState::kAbsent) {
+        outcome.problems.emplace_back("its agent did not begin to trace: nothing was recorded");
+      }
+      Expected<RecordingClosing> closing = image->Finish();
+      if (closing) {
+        outcome.files.push_back({image->path(), *std::move(closing)});
+      } else {
+        outcome.problems.push_back(closing.error().message);
+      }
+    }
+    if (images_.empty() && outcome.problems.empty()) {
+      outcome.problems.push_back(fmt::format(
+          "{}: its agent did not ask to be traced: nothing was recorded; try leakgate doctor",
+          request_.program));
+    }
+  }
+
+  const RecordRequest& request_;
+  const std::filesystem::path program_;
+  const InheritedState& inherited_;
+  const TestFramework framework_;
+  const EventTimeUnit unit_;
+  Symbolizer symbolizer_{IsRuntimeModule};  // of the texts of assertions
+  std::atomic<int> pid_{0};
+  std::mutex mutex_;  // protects the next two while the program runs
+  std::vector<std::unique_ptr<RecordedImage>> images_;
+  std::vector<std::string> problems_;
+  int moved_aside_ = 0;
+  std::string server_failure_;  // read once the server has stopped
+  std::shared_ptr<RunServer> command_server_;
+};
+
+}  // namespace
+
+Expected<RecordOutcome> Record(const RecordRequest& request) {
+  const InheritedState inherited = InheritedState::Take();
+  const Expected<std::filesystem::path> program = FindProgram(request.program);
+  if (!program) return Unexpected(program.error());
+  if (const Expected<void> agent = RequireAgent(request.agent); !agent) {
+    return Unexpected(agent.error());
+  }
+  if (const Expected<void> fits = AtomicFile::CheckGrowing(request.output, request.existing);
+      !fits) {
+    return Unexpected(fits.error());
+  }
+  return RecordedRun(request, *program, inherited).Run();
+}
+
+}  // namespace leakgate
