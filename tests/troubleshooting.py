@@ -25,7 +25,7 @@ SOURCES = ["runner/attach", "runner/budget", "runner/cli", "runner/host", "runne
            "runner/process", "runner/reach", "runner/recording/event_recorder.cpp", "runner/recording/file", "runner/report/finding_text.cpp", "runner/report/json",
            "runner/report/report_format.cpp", "runner/report/summary_text.cpp", "runner/results/find_results.cpp",
            "runner/results/linux", "runner/results/merge_verdict.cpp", "runner/results/merged_runs.cpp",
-           "runner/results/result_file.cpp", "runner/archive", "runner/run", "runner/sessions",
+           "runner/results/result_file.cpp", "runner/archive", "runner/run", "runner/profiling", "runner/sessions",
            "runner/snapshot/file", "runner/base/atomic_file.cpp", "runner/base/file_place.cpp", "runner/base/time_limit.cpp",
            "runner/region/region_reader.cpp", "plugin/listener"]
 # What they print is what was asked for, not a message; doctor's lines say themselves what to do.
