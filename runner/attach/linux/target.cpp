@@ -95,19 +95,31 @@ Error Target::NoSafePoint() const {
 }
 
 // While a signal has stopped all threads, none gives back what it holds. A call on another thread
-// would wait for that for ever.
+// would wait for that for ever. On a busy machine, some may not have had a processor yet to stop.
 Expected<void> Target::RequireNothingHeldUp() {
+  const auto holds_up = [this](HeldThread& thread) {
+    const std::optional<std::string> why = safe_point_->WhyHoldsUp(thread);
+    Continue(thread);
+    if (why) why_not_ = *why;
+    return why && IsStoppedBySignal(pid());
+  };
   const std::vector<int> tasks = ListThreads(pid());
+  if (tasks.size() == 1) return {};
+  const ThreadProgress progress(pid());
   for (const int tid : tasks) {
-    if (tasks.size() == 1) break;
     Expected<std::optional<HeldThread>> thread = stops_.Stop(tid);
     if (!thread) return Unexpected(thread.error());
-    if (!*thread) continue;
-    const std::optional<std::string> why = safe_point_->WhyHoldsUp(**thread);
-    Continue(**thread);
-    if (!why) continue;
-    why_not_ = *why;
-    if (IsStoppedBySignal(pid())) return Unexpected(NoSafePoint());
+    if (*thread && holds_up(**thread)) return Unexpected(NoSafePoint());
+  }
+  const auto is_awaited = [this](int tid) { return stops_.IsAwaited(tid); };
+  while (std::any_of(tasks.begin(), tasks.end(), is_awaited) && IsStoppedBySignal(pid())) {
+    std::optional<HeldThread> late = stops_.TakeLate();
+    if (late && holds_up(*late)) return Unexpected(NoSafePoint());
+    if (!late && progress.IsSpent(kSafePointPatience)) {
+      why_not_ = "a thread that does not stop";
+      return Unexpected(NoSafePoint());
+    }
+    if (!late) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return {};
 }
