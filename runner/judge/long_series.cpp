@@ -87,8 +87,9 @@ bool IsBeyond(const Net& net, const SeriesScale& scale) {
   if (are_few && sum >= kManyOfFew) return true;
   if (sum >= (net.size() >= kLongLooks ? scale.huge : 4 * scale.huge)) return true;
   if (repetitions < scale.beyond) return false;
-  if (are_few || repetitions >= kLonger * scale.beyond) return true;
   const auto rises = std::count_if(net.begin(), net.end(), Rises);
+  if (scale.is_seldom && !are_few) return scale.entries.value_or(rises) >= kManyEntries;
+  if (are_few || repetitions >= kLonger * scale.beyond) return true;
   return scale.entries.value_or(rises * static_cast<std::int64_t>(scale.stride)) >= kManyEntries;
 }
 

@@ -8,7 +8,9 @@
 //
 //   +1 +1 +1 .. +1                 1,200 times: grows
 //   +1 .. +1 (1,000 times) +0 ..   stops, for as long as it has grown: bounded
-//   +0 +0 +1 +0 +0 +1 ..           grows, once that were 1,000 entries or 9,600 repetitions
+//   +0 +0 +1 +0 +0 +1 ..           grows, once that were 1,000 entries or 9,600 repetitions; where
+//   it
+//                                  is less than one of 32, once it were 1,000 entries
 //   +1 +1 +0 +2 +0 +0 +0 +4 ..     a vector that doubles: each wait is as long as all before: grows
 //   +9 +7 +0 +4 +0 +0 +1 ..        less in each half than in the one before: fades, is bounded
 //   +3 -2 +1 -4 +5 -3 ..           goes up and down: by the means of eight parts of it
@@ -39,6 +41,8 @@ struct SeriesScale {
   // So much is beyond a bound however few repetitions made it: a ring of 100 buffers of 1 MiB.
   std::int64_t huge = 256LL << 20;
   bool is_of_block = false;  // blocks grew, which may have room for as much again
+  // It grows so seldom that as many repetitions as are made fill no bound: entries alone count.
+  bool is_seldom = false;
 };
 
 enum class Growth {

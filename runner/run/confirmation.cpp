@@ -82,16 +82,13 @@ bool AnyIs(const SoFar& so_far, const std::set<AskedStack>& asked, SeriesLength 
 
 // Some growth is so seldom, or has so much room, that the first repetitions do not show it. So
 // tests that cost next to nothing are repeated for longer, and only the last repetition is looked
-// at. Returns how many more that are, for tests that take `once` together.
-int CountUnlooked(std::chrono::nanoseconds once, std::size_t tests) {
-  constexpr std::chrono::milliseconds kLeast(40);
-  constexpr std::chrono::milliseconds kOfTest(8);
-  constexpr std::chrono::milliseconds kMostTime(500);
-  constexpr std::chrono::microseconds kOfGoogleTest(50);
-  constexpr std::int64_t kMost = 1000;
-  const auto count = static_cast<std::int64_t>(tests);
-  const std::chrono::nanoseconds time = std::min(kLeast + count * kOfTest, kMostTime);
-  return static_cast<int>(std::min<std::int64_t>(time / (once + count * kOfGoogleTest), kMost));
+// at.
+constexpr int kMostUnlooked = 2000;
+std::chrono::nanoseconds TimeUnlooked(std::size_t tests) {
+  constexpr std::chrono::milliseconds kLeast(7);
+  constexpr std::chrono::milliseconds kOfTest(1);
+  constexpr std::chrono::milliseconds kMost(80);
+  return std::min(kLeast + static_cast<std::int64_t>(tests) * kOfTest, kMost);
 }
 
 // By how long the test took in the suite's run.
@@ -165,6 +162,27 @@ std::size_t CountLooks(const SeriesBySite& series) {
 bool IsSteadyByItself(const SeriesBySite& series, const AskedStack& asked, SeriesLength length) {
   const std::optional<JudgedSeries> judged = JudgeAsked(series, asked, length);
   return judged && judged->growth == Growth::kSteady && !judged->is_of_all_stacks;
+}
+
+// Returns how many repetitions a first series is of, if only the last of its looks shows that
+// something grows; else 0.
+std::size_t SeldomGrowthIn(const RepetitionResult& first) {
+  const auto comes_last = [](const std::vector<std::int64_t>& net) {
+    return net.size() > 1 && net.back() > 0 &&
+           std::all_of(net.begin(), net.end() - 1, [](std::int64_t value) { return value <= 0; });
+  };
+  const auto is_seldom = [&](const RepetitionSeries& series) {
+    return comes_last(series.blocks) || comes_last(series.bytes);
+  };
+  std::size_t repetitions = 0;
+  const auto note = [&](const RepetitionSeries& series) {
+    if (is_seldom(series)) repetitions = std::max(repetitions, CountRepetitions(series));
+  };
+  note(first.all.total);
+  for (const auto& [site, stacks] : first.series) {
+    for (const auto& [stack, series] : stacks) note(series);
+  }
+  return repetitions;
 }
 
 // Returns whether there were more blocks at each look.
@@ -405,7 +423,8 @@ RepetitionResult Confirmation::RepeatFirst(const WindowResult& window,
   request.repetitions = CountFirstRepetitions(window);
   if (request.repetitions == kMostQuickRepetitions) {
     request.looked_at = request.repetitions;
-    request.repetitions += CountUnlooked(window.end - window.begin, 1);
+    request.repetitions += kMostUnlooked;
+    request.unlooked = TimeUnlooked(1);
   }
   RepetitionResult result = RepeatFor(window, request);
   // Some tests cannot be repeated as often, but six times.
@@ -413,6 +432,7 @@ RepetitionResult Confirmation::RepeatFirst(const WindowResult& window,
   if (!may_be_too_often) return result;
   request.repetitions = kFewestRepetitions;
   request.looked_at = 0;
+  request.unlooked = {};
   return RepeatFor(window, std::move(request));
 }
 
@@ -424,15 +444,16 @@ bool Confirmation::NeedsMore(const Outcome& outcome) {
                SeriesLength::kShort, {Growth::kSteady, Growth::kIrregular});
 }
 
-RepetitionResult Confirmation::RepeatForLong(const WindowResult& window,
-                                             const std::set<AskedStack>& all_asked,
-                                             const std::set<AskedStack>& excused) {
-  const std::set<AskedStack> asked = Without(all_asked, excused);
+RepetitionResult Confirmation::RepeatForLong(const WindowResult& window, const Outcome& outcome) {
+  const RepetitionResult& first = outcome.first;
+  const std::set<AskedStack>& excused = outcome.excused;
+  const std::set<AskedStack> asked = Without(outcome.asked, excused);
   RepetitionRequest request;
   request.repetitions = kMostRepetitions;
   request.timeout = std::min(limits_.test, kLongestSeries);
   request.call_sites = SitesOf(asked);
   request.counts_in_sum = CountsWithout(excused, CountsFor(setup_, window));
+  request.judged_from = SeldomGrowthIn(first);
   Pace pace;
   request.is_enough = [&](const SoFar& so_far) {
     const std::size_t looks =
@@ -557,7 +578,8 @@ void Confirmation::RepeatTogether(const AskedByTest& asked, std::chrono::nanosec
   if (asked.size() < 2) return;
   RepetitionRequest request;
   request.looked_at = kMostQuickRepetitions;
-  request.repetitions = kMostQuickRepetitions + CountUnlooked(once, asked.size());
+  request.repetitions = kMostQuickRepetitions + kMostUnlooked;
+  request.unlooked = TimeUnlooked(asked.size());
   for (const auto& [test, stacks] : asked) {
     request.tests.push_back(test);
     request.call_sites.merge(SitesOf(stacks));
@@ -566,13 +588,15 @@ void Confirmation::RepeatTogether(const AskedByTest& asked, std::chrono::nanosec
   request.tells_frees = true;
   // Should they disturb one another, the time of all must not be spent on that.
   constexpr int kSlower = 20;
-  const auto expected = std::chrono::duration_cast<milliseconds>(request.repetitions * once);
+  const auto expected =
+      std::chrono::duration_cast<milliseconds>(kMostQuickRepetitions * once + request.unlooked);
   request.timeout = std::min(
       {limits_.test, limits_.run / 8, kSlower * expected + milliseconds(std::chrono::seconds(2))});
   RepetitionResult result = RepeatWithin(request);
   // Some cannot be repeated as often.
   if (!result.problem.empty() && request.repetitions > kMostQuickRepetitions) {
     request.repetitions = kMostQuickRepetitions;
+    request.unlooked = {};
     result = RepeatWithin(std::move(request));
   }
   if (!result.problem.empty()) return;
@@ -654,7 +678,7 @@ void Confirmation::Confirm(WindowResult& window) {
   if (!IsOpen(window)) return;
   Outcome& outcome = OutcomeOf(window, OpenStacks(window));
   if (!outcome.longer && NeedsMore(outcome)) {
-    outcome.longer = RepeatForLong(window, outcome.asked, outcome.excused);
+    outcome.longer = RepeatForLong(window, outcome);
   }
   for (std::vector<Finding>* const findings : {&window.findings, &window.mappings}) {
     for (Finding& finding : *findings) {
@@ -677,7 +701,8 @@ void Confirmation::ConfirmForLong(const WindowResult& window, Finding& finding) 
   const AskedStack asked = AskedOf(finding);
   const auto known = outcomes_.find(window.name);
   if (known != outcomes_.end() && known->second.excused.contains(asked)) return;
-  const RepetitionResult result = RepeatForLong(window, {asked}, {});
+  const RepetitionResult result =
+      RepeatForLong(window, {.asked = {asked}, .excused = {}, .first = {}, .longer = {}});
   if (!result.problem.empty()) return;
   const auto judged = JudgeAsked(result.series, asked, SeriesLength::kFinal);
   if (judged) ApplySeries(*judged, SeriesLength::kFinal, finding);

@@ -93,8 +93,7 @@ class Confirmation {
   void RepeatTogether(const AskedByTest& asked, std::chrono::nanoseconds once);
   void RepeatLongTogether(const std::map<std::string, const WindowResult*>& tests);
   RepetitionResult RepeatFirst(const WindowResult& window, const std::set<AskedStack>& asked);
-  RepetitionResult RepeatForLong(const WindowResult& window, const std::set<AskedStack>& asked,
-                                 const std::set<AskedStack>& excused);
+  RepetitionResult RepeatForLong(const WindowResult& window, const Outcome& outcome);
   [[nodiscard]] static bool NeedsMore(const Outcome& outcome);
   RepetitionResult RepeatFor(const WindowResult& window, RepetitionRequest request);
   RepetitionResult RepeatWithin(RepetitionRequest request);

@@ -163,6 +163,19 @@ void IterationCounts::AskForNext() {
   region_->AskFromIteration(static_cast<std::uint32_t>(next));
 }
 
+std::chrono::nanoseconds IterationCounts::TimeOfTests(int last) const {
+  std::map<int, std::chrono::nanoseconds> times;
+  for (std::uint32_t id = region().WindowCount(); id-- > 1;) {
+    const WindowCopy window = region().Window(id);
+    if (window.kind != WindowKind::kTest || window.state != WindowState::kClosed) continue;
+    if (window.iteration <= ended_ - last) break;
+    times[window.iteration] += std::chrono::nanoseconds(window.end_time_ns - window.begin_time_ns);
+  }
+  const auto is_quicker = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const auto quickest = std::min_element(times.begin(), times.end(), is_quicker);
+  return quickest == times.end() ? std::chrono::nanoseconds(0) : quickest->second;
+}
+
 // Windows of tests that ended since the last look.
 void IterationCounts::NoteTests() {
   for (auto id = static_cast<std::uint32_t>(tests_.size()); id < region().WindowCount(); ++id) {

@@ -3,6 +3,7 @@
 // each iteration at first, and of ever fewer later (counts_by_stack.h).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -65,6 +66,17 @@ class IterationCounts {
     look_after_ = std::move(iterations);
     last_iteration_ = last;
   }
+
+  // Looks for the last time after this iteration. REQUIRES: called by AtEnd, and it has not ended.
+  void LookLastAfter(int iteration) {
+    look_after_.insert(iteration);
+    last_iteration_ = iteration;
+  }
+
+  // Returns how long an iteration's tests took, in the quickest of the `last` iterations: in
+  // others, they may have had to wait for a processor. REQUIRES: called by AtEnd, and `last` is not
+  // 0.
+  [[nodiscard]] std::chrono::nanoseconds TimeOfTests(int last) const;
 
   // Finds out at the end of the last iteration what became of the blocks that each iteration made
   // anew by these call stacks, which are told by CallStackKey. REQUIRES: likewise.

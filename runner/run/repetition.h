@@ -97,6 +97,9 @@ struct RepetitionRequest {
   std::vector<std::string> tests;  // "Suite.Test" each
   int repetitions = kFewestRepetitions;
   int looked_at = 0;  // the first so many, and the last; 0: all
+  // If set, the last one is as many behind those as this time is enough for, by how long these
+  // took, and `repetitions` at the most.
+  std::chrono::nanoseconds unlooked{};
   std::chrono::milliseconds timeout{};
   std::chrono::nanoseconds once{};     // how long the tests took in the suite's run
   std::set<std::string> call_sites{};  // the keys of those to count

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 class GrowthTest : public BothModes {
  protected:
   static const GatedRun& Run() {
-    return SharedRunByDefault({Fixture("growth"), "--gtest_filter=-Slow.*:Left*"});
+    return SharedRunByDefault({Fixture("growth"), "--gtest_filter=-Slow.*:Left*:Rare.*"});
   }
   static std::string VerdictOf(const std::string& test) { return Run().Test(test)["verdict"]; }
   static std::vector<std::string> Fates(const std::string& test) {
@@ -115,6 +115,16 @@ TEST_P(GrowthTest, FailsTheSameWithoutABound) {
 TEST_P(GrowthTest, FailsALogBesideSomethingBoundedThatIsLarger) {
   EXPECT_EQ(VerdictOf("Ring.Alone"), "pass");
   EXPECT_EQ(VerdictOf("Ring.BesideALogOfTwoLines"), "over_budget");
+}
+
+// By the first twenty repetitions nobody can tell it from what is built once, and by some thousands
+// not from a table of a hundred words.
+TEST_P(GrowthTest, LeavesUnconfirmedWhatGrowsRarely) {
+  const auto alone = [](const std::string& test) {
+    return RunByDefault({Fixture("growth"), "--gtest_filter=" + test}).Test(test)["verdict"];
+  };
+  EXPECT_EQ(alone("Rare.EachFiftiethCall"), "unconfirmed");
+  EXPECT_EQ(alone("Rare.EachFiftiethCallUpToTen"), "pass");
 }
 
 // Six of them passed, and left one more each: as a ring of ten lines does.

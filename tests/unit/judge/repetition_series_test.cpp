@@ -212,6 +212,33 @@ RepetitionSeries Blocks(const Net& blocks) {
 const RepetitionSeries kFlat = Blocks({0, 0, 0, 0, 0});
 const RepetitionSeries kGrowing = Blocks({1, 1, 1, 1, 1});
 
+Growth InAllOf(const Net& blocks, const Net& bytes) {
+  return ClassifyGrowth({.blocks = blocks, .bytes = bytes, .stride = 8}, SeriesLength::kFinal);
+}
+Net Times(std::int64_t factor, Net net) {
+  for (std::int64_t& value : net) value *= factor;
+  return net;
+}
+
+// A table of 300 words, of which one of forty calls uses one, grows for as long.
+TEST(SeriesOfBothTest, TellsNotWhetherWhatGrowsRarelyIsBounded) {
+  const Net each_fortieth = Each(1500, 5);
+  EXPECT_EQ(InAllOf(each_fortieth, Times(100, each_fortieth)), Growth::kIrregular);
+  const Net each_sixteenth = Each(1500, 2);
+  EXPECT_EQ(InAllOf(each_sixteenth, Times(100, each_sixteenth)), Growth::kSteady);
+}
+
+// Its room doubles, while each repetition appends to it.
+TEST(SeriesOfBothTest, TellsABlockThatGrowsRarelyByMuch) {
+  const Net moved = SeriesOf(1500, IsPowerOfTwo);
+  EXPECT_EQ(InAllOf(Net(1500), Doubling(1500)), Growth::kSteady);
+  Net there_and_back = moved;
+  for (std::size_t i = 1; i < there_and_back.size(); ++i) {
+    if (moved[i - 1] > 0 && moved[i] == 0) there_and_back[i] = -1;
+  }
+  EXPECT_EQ(InAllOf(there_and_back, Doubling(1500)), Growth::kSteady);
+}
+
 TEST(JudgeStackTest, JudgesTheStackByItself) {
   const SeriesByStack site = {{"a", kFlat}, {"b", kGrowing}};
 
