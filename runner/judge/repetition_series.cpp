@@ -25,26 +25,19 @@ bool GrowsWithoutBlocks(const RepetitionSeries& series) {
   return false;
 }
 
-std::int64_t RisesOf(const Net& net) {
-  return std::accumulate(
-      net.begin(), net.end(), std::int64_t{0},
-      [](std::int64_t sum, std::int64_t value) { return sum + std::max<std::int64_t>(value, 0); });
-}
-
 // Of blocks that are added seldom: whether their bytes are what there is more. A block that grows
-// by what each repetition appends gets a byte of each at the least.
-bool AreBytesSeldom(const RepetitionSeries& series, std::int64_t repetitions) {
-  std::size_t rises = 0;
-  std::size_t with_blocks = 0;
-  for (std::size_t i = 0; i < series.bytes.size(); ++i) {
-    if (!IsGrowth(series.bytes[i])) continue;
-    ++rises;
-    if (IsGrowth(series.blocks[i])) ++with_blocks;
-  }
-  // One that moves from stack to stack is added again and again, and stays one.
-  const bool are_added = 2 * GrowthOf(series).blocks >= RisesOf(series.blocks);
-  const bool are_of_blocks = are_added && with_blocks > 0 && 10 * with_blocks >= 9 * rises;
-  return are_of_blocks || 2 * GrowthOf(series).bytes < repetitions;
+// by what each repetition appends to it grows several times in the first repetitions, however much
+// room it gets.
+bool AreBytesSeldom(const RepetitionSeries& series) {
+  const Amount grown = GrowthOf(series);
+  const double of_one = static_cast<double>(series.first.bytes) /
+                        static_cast<double>(std::max<std::int64_t>(series.first.blocks, 1));
+  if (static_cast<double>(grown.bytes) <= 4 * of_one * static_cast<double>(grown.blocks))
+    return true;
+  constexpr std::ptrdiff_t kFirst = 64;
+  const Net& first = series.told_bytes.empty() ? series.bytes : series.told_bytes;
+  const auto end = first.begin() + std::min<std::ptrdiff_t>(kFirst, std::ssize(first));
+  return std::count_if(first.begin(), end, IsGrowth) <= 1;
 }
 
 // kSteady is the worst, and kNone the best.
@@ -103,10 +96,10 @@ Growth ClassifyGrowth(const RepetitionSeries& series, SeriesLength length) {
   const std::int64_t more_blocks = GrowthOf(series).blocks;
   const auto repetitions = static_cast<std::int64_t>(CountRepetitions(series));
   if (more_blocks * kOneBlock > repetitions) scale.entries = more_blocks;
-  const bool are_blocks_seldom = 32 * RisesOf(series.blocks) < repetitions;
+  const bool are_blocks_seldom = 32 * more_blocks < repetitions;
   scale.level = series.first.bytes;
   scale.is_of_block = GrowsWithoutBlocks(series);
-  scale.is_seldom = are_blocks_seldom && AreBytesSeldom(series, repetitions);
+  scale.is_seldom = are_blocks_seldom && AreBytesSeldom(series);
   const Growth bytes = ClassifyGrowth(series.bytes, length, scale);
   scale.is_of_block = false;
   scale.is_seldom = are_blocks_seldom;

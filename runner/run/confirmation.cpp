@@ -85,9 +85,9 @@ bool AnyIs(const SoFar& so_far, const std::set<AskedStack>& asked, SeriesLength 
 // at.
 constexpr int kMostUnlooked = 2000;
 std::chrono::nanoseconds TimeUnlooked(std::size_t tests) {
-  constexpr std::chrono::milliseconds kLeast(7);
-  constexpr std::chrono::milliseconds kOfTest(1);
-  constexpr std::chrono::milliseconds kMost(80);
+  constexpr std::chrono::milliseconds kLeast(3);
+  constexpr std::chrono::milliseconds kOfTest(5);
+  constexpr std::chrono::milliseconds kMost(250);
   return std::min(kLeast + static_cast<std::int64_t>(tests) * kOfTest, kMost);
 }
 

@@ -213,7 +213,8 @@ const RepetitionSeries kFlat = Blocks({0, 0, 0, 0, 0});
 const RepetitionSeries kGrowing = Blocks({1, 1, 1, 1, 1});
 
 Growth InAllOf(const Net& blocks, const Net& bytes) {
-  return ClassifyGrowth({.blocks = blocks, .bytes = bytes, .stride = 8}, SeriesLength::kFinal);
+  return ClassifyGrowth({.blocks = blocks, .bytes = bytes, .stride = 8, .first = {100, 1}},
+                        SeriesLength::kFinal);
 }
 Net Times(std::int64_t factor, Net net) {
   for (std::int64_t& value : net) value *= factor;
