@@ -96,7 +96,10 @@ Growth ClassifyGrowth(const RepetitionSeries& series, SeriesLength length) {
   const std::int64_t more_blocks = GrowthOf(series).blocks;
   const auto repetitions = static_cast<std::int64_t>(CountRepetitions(series));
   if (more_blocks * kOneBlock > repetitions) scale.entries = more_blocks;
-  const bool are_blocks_seldom = 32 * more_blocks < repetitions;
+  // What is bounded beside it is filled in the first half.
+  const auto half = series.blocks.begin() + std::ssize(series.blocks) / 2;
+  const std::int64_t later = std::accumulate(half, series.blocks.end(), std::int64_t{0});
+  const bool are_blocks_seldom = 2 * 32 * later < repetitions;
   scale.level = series.first.bytes;
   scale.is_of_block = GrowsWithoutBlocks(series);
   scale.is_seldom = are_blocks_seldom && AreBytesSeldom(series);

@@ -281,6 +281,25 @@ bool IsEnough(const EnoughBy& is_enough, IterationCounts& counts,
   return is_enough({series, SumOf(counts, request), counts.GrowthByTest(request.counts_by_test)});
 }
 
+// Returns whether there is less of something than at the look before. After a pause, calls have
+// then freed what has come of age in it: no thread frees that, and the length of the pause counts.
+bool FallsAtLast(const SoFar& so_far) {
+  constexpr std::int64_t kFew = 16;
+  const auto falls = [](const RepetitionSeries& series) {
+    return !series.blocks.empty() && series.blocks.back() < -kFew;
+  };
+  const auto any_falls = [&](const SeriesBySite& sites) {
+    return std::any_of(sites.begin(), sites.end(), [&](const auto& site) {
+      return std::any_of(site.second.begin(), site.second.end(),
+                         [&](const auto& stack) { return falls(stack.second); });
+    });
+  };
+  return any_falls(so_far.series) ||
+         std::any_of(so_far.by_test.begin(), so_far.by_test.end(), [&](const auto& test) {
+           return falls(test.second.all.total) || any_falls(test.second.series);
+         });
+}
+
 // What happens between two repetitions: a pause, and the process's end, once what they tell is
 // enough, or it takes too much memory for more.
 class Interruptions {
@@ -337,30 +356,20 @@ class Interruptions {
   // Returns whether another cycle would tell nothing.
   bool PauseOrEnd(IterationCounts& counts) {
     const int ended = counts.CountIterations();
-    const RegionReader& region = counts.region();
     for (const Cycle& cycle : CyclesOf(*request_.pauses)) {
-      if (ended == cycle.begun) freed_from_ = region.CurrentTotals().freed_blocks;
       if (ended == cycle.end) {
-        if (!FreesMoreThanBefore(region, cycle)) pause_ = next_pause_;
-        return IsEnough(request_.pauses->is_enough, counts, request_);
+        return IsEnough(
+            [this](const SoFar& so_far) {
+              if (!FallsAtLast(so_far)) pause_ = next_pause_;
+              return request_.pauses->is_enough(so_far);
+            },
+            counts, request_);
       }
       if (ended != cycle.pause) continue;
-      freed_by_pause_ = region.CurrentTotals().freed_blocks;
-      Pause(region);
-      freed_in_pause_ = region.CurrentTotals().freed_blocks;
+      Pause(counts.region());
       counts.LookAgain();
     }
     return false;
-  }
-
-  // Returns whether the repetitions after a pause free what has come of age in it: then no thread
-  // frees that, and the length of the pause counts.
-  bool FreesMoreThanBefore(const RegionReader& region, const Cycle& cycle) const {
-    constexpr std::uint64_t kFew = 16;
-    const auto repetitions = static_cast<std::uint64_t>(std::max(1, cycle.pause - cycle.begun));
-    const auto more = static_cast<std::uint64_t>(cycle.end - cycle.pause);
-    const std::uint64_t before = (freed_by_pause_ - freed_from_) * more / repetitions;
-    return region.CurrentTotals().freed_blocks - freed_in_pause_ > 2 * before + kFew;
   }
 
   // The next pause is no longer than it took until nothing was freed any more.
@@ -390,10 +399,6 @@ class Interruptions {
   const std::string mark_;
   Clock::duration pause_ = request_.pauses ? request_.pauses->time : std::chrono::milliseconds(0);
   Clock::duration next_pause_{};
-  // How many blocks had been freed where a cycle's look was, where its pause began, and ended.
-  std::uint64_t freed_from_ = 0;
-  std::uint64_t freed_by_pause_ = 0;
-  std::uint64_t freed_in_pause_ = 0;
   std::atomic<bool> has_come_{false};
   std::atomic<bool> has_ended_one_{false};
   std::atomic<bool> has_ended_{false};
