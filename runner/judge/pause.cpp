@@ -32,6 +32,16 @@ FreedInTime JudgeRising(const Net& net, std::int64_t before, std::size_t cycles)
   return 10 * level < 23 * before ? FreedInTime::kPartly : FreedInTime::kNot;
 }
 
+// Not as a block that doubles: what that rises by in a cycle may be half or twice what it rose by
+// in the long series.
+bool RisesEachTime(const Net& net) {
+  for (std::size_t i = 0; i < net.size(); ++i) {
+    const bool is_of_pause = i % kLooksOfCycle == 2;
+    if (!is_of_pause && net[i] <= 0) return false;
+  }
+  return true;
+}
+
 // What L1, L2 and L3 rise by, held against what as many repetitions add where nothing is freed.
 FreedInTime JudgeByRate(const Net& net, std::int64_t expected, std::size_t cycles) {
   std::int64_t rise = 0;
@@ -73,7 +83,9 @@ FreedInTime JudgeNet(const Net& net, std::int64_t expected) {
   const std::size_t cycles = net.size() / kLooksOfCycle;
   if (cycles == 1 || first == FreedInTime::kMostly) return first;
   const FreedInTime levels = JudgeLevels(net, before, cycles);
-  return expected > 0 ? std::min(levels, JudgeByRate(net, expected, cycles)) : levels;
+  const bool hides_levels = HardlyFalls(net, before) ? RisesEachTime(net) : before < 2 * net[0];
+  return expected > 0 && hides_levels ? std::min(levels, JudgeByRate(net, expected, cycles))
+                                      : levels;
 }
 
 }  // namespace

@@ -164,19 +164,16 @@ bool IsSteadyByItself(const SeriesBySite& series, const AskedStack& asked, Serie
   return judged && judged->growth == Growth::kSteady && !judged->is_of_all_stacks;
 }
 
-// Returns how many repetitions a first series is of, if only the last of its looks shows that
-// something grows; else 0.
-std::size_t SeldomGrowthIn(const RepetitionResult& first) {
-  const auto comes_last = [](const std::vector<std::int64_t>& net) {
-    return net.size() > 1 && net.back() > 0 &&
-           std::all_of(net.begin(), net.end() - 1, [](std::int64_t value) { return value <= 0; });
-  };
-  const auto is_seldom = [&](const RepetitionSeries& series) {
-    return comes_last(series.blocks) || comes_last(series.bytes);
-  };
+// Returns how many repetitions a first series is of, if the last of its looks, before which many
+// were not looked at, shows that something grows; else 0. A shorter series may take that for
+// bounded.
+std::size_t LateGrowthIn(const RepetitionResult& first) {
   std::size_t repetitions = 0;
   const auto note = [&](const RepetitionSeries& series) {
-    if (is_seldom(series)) repetitions = std::max(repetitions, CountRepetitions(series));
+    const bool has_unlooked = series.repetitions > series.blocks.size() + 1;
+    if (!has_unlooked || series.blocks.empty()) return;
+    if (series.blocks.back() <= 0 && series.bytes.back() <= 0) return;
+    repetitions = std::max(repetitions, series.repetitions);
   };
   note(first.all.total);
   for (const auto& [site, stacks] : first.series) {
@@ -453,7 +450,7 @@ RepetitionResult Confirmation::RepeatForLong(const WindowResult& window, const O
   request.timeout = std::min(limits_.test, kLongestSeries);
   request.call_sites = SitesOf(asked);
   request.counts_in_sum = CountsWithout(excused, CountsFor(setup_, window));
-  request.judged_from = SeldomGrowthIn(first);
+  request.judged_from = LateGrowthIn(first);
   Pace pace;
   request.is_enough = [&](const SoFar& so_far) {
     const std::size_t looks =

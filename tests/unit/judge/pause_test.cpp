@@ -62,6 +62,17 @@ TEST(PauseTest, LeavesALeakBesideATableOfItsSize) {
   EXPECT_EQ(JudgedBeside({860, 940, 0, 60, 60, 1310, 0, 60}, 1000), FreedInTime::kNot);
 }
 
+// A thread empties a queue, which keeps its room, and did so within the long series, too.
+TEST(PauseTest, DoesNotMindARateThatIsTooLow) {
+  EXPECT_EQ(JudgedBeside({120, 1900, -1000, 60, 60, 2330, -1430, 60, 60, 1670, -1790, 60}, 460),
+            FreedInTime::kMostly);
+}
+
+// Likewise, of the room alone.
+TEST(PauseTest, TakesRoomThatDoublesOnceMoreForBounded) {
+  EXPECT_EQ(JudgedBeside({64, 960, 0, 0, 0, 1024, 0, 0, 0, 0, 0, 0}, 1347), FreedInTime::kMostly);
+}
+
 TEST(PauseTest, ExpectsWhatTheLaterHalfOfALongSeriesAdds) {
   EXPECT_EQ(GrowthIn({.blocks = {100, 100, 10, 10}, .bytes = {5, 5, 20, 20}, .stride = 10}, 1000),
             (Amount{2000, 1000}));
