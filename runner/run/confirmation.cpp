@@ -164,6 +164,12 @@ bool IsSteadyByItself(const SeriesBySite& series, const AskedStack& asked, Serie
   return judged && judged->growth == Growth::kSteady && !judged->is_of_all_stacks;
 }
 
+// Returns whether there were more blocks at each look.
+bool GrowsEachTime(const RepetitionSeries& series) {
+  return std::all_of(series.blocks.begin(), series.blocks.end(),
+                     [](std::int64_t net) { return net > 0; });
+}
+
 // Returns how many repetitions a first series is of, if the last of its looks, before which many
 // were not looked at, shows that something grows; else 0. A shorter series may take that for
 // bounded.
@@ -171,7 +177,9 @@ std::size_t LateGrowthIn(const RepetitionResult& first) {
   std::size_t repetitions = 0;
   const auto note = [&](const RepetitionSeries& series) {
     const bool has_unlooked = series.repetitions > series.blocks.size() + 1;
-    if (!has_unlooked || series.blocks.empty()) return;
+    if (!has_unlooked || series.blocks.empty() || series.beyond < kBeyondBounds) return;
+    // What has grown each time is repeated for long anyway, unless nobody has room for so much.
+    if (GrowsEachTime(series)) return;
     if (series.blocks.back() <= 0 && series.bytes.back() <= 0) return;
     repetitions = std::max(repetitions, series.repetitions);
   };
@@ -180,12 +188,6 @@ std::size_t LateGrowthIn(const RepetitionResult& first) {
     for (const auto& [stack, series] : stacks) note(series);
   }
   return repetitions;
-}
-
-// Returns whether there were more blocks at each look.
-bool GrowsEachTime(const RepetitionSeries& series) {
-  return std::all_of(series.blocks.begin(), series.blocks.end(),
-                     [](std::int64_t net) { return net > 0; });
 }
 
 bool AnyGrowsEachTime(const SeriesBySite& series, const std::set<AskedStack>& asked) {
