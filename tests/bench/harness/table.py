@@ -75,12 +75,17 @@ def slower_than_peers(results: Results, workloads: list[Workload], tools: list[T
     return lines or ["On none."]
 
 
-def as_markdown(command: str, rounds: int, results: Results, workloads: list[Workload], tools: list[Tool]) -> str:
-    return "\n".join([
-        f"Made by `{command}`, {rounds} interleaved rounds, medians, on: {describe()}.", "",
-        *main_table(results, workloads, tools), "",
-        "### Bars", "", *bar_table(results, workloads), "",
-        "### Where a peer is faster", "", *slower_than_peers(results, workloads, tools)])
+def made_by(command: str, rounds: int) -> str:
+    return f"Made by `{command}`, {rounds} interleaved rounds, medians, on: {describe()}."
+
+
+def figures_as_markdown(made_by: str, results: Results, workloads: list[Workload], tools: list[Tool]) -> str:
+    return "\n".join([made_by, "", *main_table(results, workloads, tools), "",
+                      "### Where a peer is faster", "", *slower_than_peers(results, workloads, tools)])
+
+
+def bars_as_markdown(made_by: str, results: Results, workloads: list[Workload]) -> str:
+    return "\n".join([made_by, "", *bar_table(results, workloads)])
 
 
 def write_between_markers(document: pathlib.Path, tool: str, text: str) -> None:
