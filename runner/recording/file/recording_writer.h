@@ -1,4 +1,4 @@
-// Writes a recording while it is made (docs/recording-format.md).
+// Writes a recording while it is made (docs/internals/recording-format.md).
 //
 //   BeginSegment, events().., EndSegment    what one thread did, in its order
 //   EndRound                                all of a stretch of time is there: it is in the file

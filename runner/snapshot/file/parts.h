@@ -1,6 +1,6 @@
 // Snapshot files and recordings consist of parts, each with its length and its checksum. They are
-// written and read here; docs/snapshot-format.md describes the format. Internal to this folder and
-// to runner/recording/file.
+// written and read here; docs/internals/snapshot-format.md describes the format. Internal to this
+// folder and to runner/recording/file.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// What a snapshot file holds besides blocks. docs/snapshot-format.md describes how each value is
-// written.
+// What a snapshot file holds besides blocks. docs/internals/snapshot-format.md describes how each
+// value is written.
 //
 // Ids of windows and threads are the region's: windows are numbered in the order in
 // which they were opened. Stack ids and module ids are the file's own.

@@ -1,7 +1,7 @@
 // Judges the model's random programs as a run does, and counts both errors.
 //
-// LEAKGATE_MODEL_PROGRAMS=10000 judges more of them, and prints the rates that docs/accuracy.md
-// has.
+// LEAKGATE_MODEL_PROGRAMS=10000 judges more of them, and prints the rates that
+// docs/internals/accuracy-method.md has.
 #include "tests/unit/run/growth_model.h"
 
 #include <gtest/gtest.h>
