@@ -32,7 +32,7 @@ inline constexpr std::uint64_t kRegionMagic = 0x6574'6167'6b61'656cULL;  // "lea
 // request, through the mailbox. Version 8 has stack_events, and frees by stack. In version 7,
 // tracing may begin and end while the process runs (attached_at_ns, kDetached), and there are
 // mappings and measuring windows.
-inline constexpr std::uint32_t kLayoutVersion = 16;
+inline constexpr std::uint32_t kLayoutVersion = 17;
 
 // How many frames of a stack are recorded: as many as the agent has room for, and as many as the
 // runner asks for unless it is told otherwise.
@@ -76,15 +76,16 @@ enum class TestResult : std::uint32_t {
 
 // What the agent asks the runner (Mailbox::question), and waits for.
 enum class Question : std::uint32_t {
-  kJudge = 0,              // a window has ended: is it within budget?
-  kTestBegins = 1,         // asked only with kAskAtTestBegin
-  kIterationEnds = 2,      // all tear-down is done; asked only with kAskAtIterationEnd
-  kProcessEnds = 3,        // main has returned, or exit is called; asked only with kAskAtProcessEnd
-  kMeasure = 4,            // what does a measuring window have outstanding now?
-  kMeasureAtEnd = 5,       // the same at its end
-  kTakeSnapshot = 6,       // take a snapshot of the process now; the answer is its size
-  kReadSnapshot = 7,       // give part `subject` of the last snapshot: see below
-  kDestructorsHaveRun = 8  // exit handlers have run; asked only with kAskAtProcessEnd
+  kJudge = 0,          // a window has ended: is it within budget?
+  kTestBegins = 1,     // asked only with kAskAtTestBegin
+  kIterationEnds = 2,  // all tear-down is done; asked only with kAskAtIterationEnd
+  kProcessEnds = 3,    // main has returned, or exit is called; asked only with kAskAtProcessEnd
+  kMeasure = 4,        // what does a measuring window have outstanding now?
+  kMeasureAtEnd = 5,   // the same at its end
+  kTakeSnapshot = 6,   // take a snapshot of the process now; the answer is its size
+  kReadSnapshot = 7,   // give part `subject` of the last snapshot: see below
+  kDestructorsHaveRun = 8,  // exit handlers have run; asked only with kAskAtProcessEnd
+  kOperatorsProbed = 9      // asked only with kAskToProbe; the text is ProbedObjects
 };
 
 // The agent writes the snapshot files that the program's code asks for. The runner is told no path,
@@ -103,6 +104,8 @@ inline constexpr std::uint32_t kHasNoTests = 32;  // a child that a budget file 
 inline constexpr std::uint32_t kAskAtNewDescriptors = 64;  // a suite left any: also ask at its end
 inline constexpr std::uint32_t kAskToPlant = 128;          // leave kPlantedBytes behind in one test
 inline constexpr std::uint32_t kAskNoVerdicts = 256;       // no kJudge but by the bits above
+// Instead of calling main, try out operators new and delete, and end (operator_probe.h).
+inline constexpr std::uint32_t kAskToProbe = 512;
 
 // What `leakgate run --plant-leak` leaves behind, so that users see their gate fail.
 inline constexpr std::uint64_t kPlantedBytes = 1234;
@@ -182,7 +185,9 @@ struct alignas(64) RegionHeader {
   // 1 if the initialiser of a local static variable has thrown, and so runs again, or was left by a
   // jump.
   std::atomic<std::uint32_t> static_was_aborted;
-  KeptRange kept_ranges[kKeptRanges];  // written before `agent_state`
+  // The rest is written before `agent_state`.
+  std::uint32_t has_own_operators;  // 1 if the program replaces operators new and delete
+  KeptRange kept_ranges[kKeptRanges];
 };
 static_assert(sizeof(RegionHeader) == 384);
 

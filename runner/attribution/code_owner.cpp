@@ -179,10 +179,29 @@ const BudgetFile* OwnerOfFrame(const std::vector<const BudgetFile*>& files,
 
 bool IsUserFrame(const Frame& frame) { return OriginOf(frame) == FrameOrigin::kUser; }
 
+namespace {
+
+using FrameIterator = std::vector<Frame>::const_iterator;
+
+// Returns the first frame that is not within operator new. What a program's own one calls allocates
+// for whoever called that.
+FrameIterator OutsideOperatorNew(const std::vector<Frame>& stack) {
+  return std::find_if(stack.rbegin(), stack.rend(),
+                      [](const Frame& frame) {
+                        return frame.function.starts_with("operator new(") ||
+                               frame.function.starts_with("operator new[](");
+                      })
+      .base();
+}
+
+}  // namespace
+
 std::optional<std::size_t> FindUserFrame(const std::vector<Frame>& stack) {
-  auto found = std::find_if(stack.begin(), stack.end(), [](const Frame& frame) {
+  const FrameIterator begin = OutsideOperatorNew(stack);
+  auto found = std::find_if(begin, stack.end(), [](const Frame& frame) {
     return frame.wrapper == Wrapper::kNo && IsUserFrame(frame);
   });
+  if (found == stack.end()) found = std::find_if(begin, stack.end(), IsUserFrame);
   if (found == stack.end()) found = std::find_if(stack.begin(), stack.end(), IsUserFrame);
   if (found == stack.end()) return std::nullopt;
   return static_cast<std::size_t>(found - stack.begin());
@@ -190,9 +209,9 @@ std::optional<std::size_t> FindUserFrame(const std::vector<Frame>& stack) {
 
 const BudgetFile* OwnerOf(const std::vector<const BudgetFile*>& files,
                           const std::vector<Frame>& stack) {
-  for (const Frame& frame : stack) {
-    if (frame.wrapper != Wrapper::kNo || !IsUserFrame(frame)) continue;
-    if (const BudgetFile* owner = OwnerOfFrame(files, NamedFrame(frame))) return owner;
+  for (auto frame = OutsideOperatorNew(stack); frame != stack.end(); ++frame) {
+    if (frame->wrapper != Wrapper::kNo || !IsUserFrame(*frame)) continue;
+    if (const BudgetFile* owner = OwnerOfFrame(files, NamedFrame(*frame))) return owner;
   }
   const auto unowned = std::find_if(files.begin(), files.end(), [](const BudgetFile* file) {
     return file->component == kUnowned;

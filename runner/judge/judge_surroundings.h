@@ -7,6 +7,7 @@
 #include <string>
 
 #include "runner/budget/budget_set.h"
+#include "runner/reach/operator_account.h"
 #include "runner/result/run_result.h"
 #include "runner/symbols/symbolizer.h"
 #include "runner/symbols/variables.h"
@@ -26,6 +27,9 @@ using TestSources = std::map<std::string, TestSource>;
 // exceed its limits (--confirm=inline).
 using ConfirmInline = std::function<void(WindowResult& window)>;
 
+// Returns what account the program's own operator new keeps. It lives as long as the run.
+using FindOperatorAccount = std::function<const OperatorAccount&()>;
+
 // All that is referred to outlives the judge.
 struct JudgeSurroundings {
   const BudgetSet& budgets;
@@ -33,7 +37,8 @@ struct JudgeSurroundings {
   Symbolizer& symbolizer;
   Variables& variables;
   std::string binary_name;
-  ConfirmInline confirm_inline = nullptr;  // none: windows stay unconfirmed for now
+  ConfirmInline confirm_inline = nullptr;          // none: windows stay unconfirmed for now
+  FindOperatorAccount operator_account = nullptr;  // none: as if there was no account
   GateMode mode = GateMode::kGate;
   const Baseline* baseline = nullptr;  // of `leakgate run --baseline`
   bool names_all = false;              // whether what passes by proof is symbolised, too

@@ -134,6 +134,9 @@ class LostFindings {
 std::string_view ExplainLoss(LossMoment moment, WindowKind window) {
   const bool is_with_destructors = moment == LossMoment::kWithDestructors;
   if (moment == LossMoment::kInWindow) return "";
+  if (moment == LossMoment::kInAccount) {
+    return "only the bookkeeping of the program's own operator new leads to it";
+  }
   switch (window) {
     case WindowKind::kTest:
       return is_with_destructors ? "lost after the test had ended, as static destructors ran"
@@ -194,6 +197,27 @@ Expected<WholeLook> LookAtWholeProgram(const EvidenceRequest& request,
     look.reaches[i] = request.reach_of_lost(look.blocks[i]).value_or(Reach::kUnknown);
   }
   return look;
+}
+
+Expected<std::vector<LiveBlock>> FindInAccount(const EvidenceRequest& request,
+                                               const IgnoredAccount& account,
+                                               std::vector<LiveBlock> wanted,
+                                               Variables& variables) {
+  const Expected<std::vector<BlockReach>> reaches =
+      FindReach({.pid = ThreadWithMemory(request),
+                 .region = request.region,
+                 .candidates = wanted,
+                 .variables = variables,
+                 .is_known_lost = IsKnownLost(request),
+                 .ignored = &account,
+                 .file_words = request.file_words,
+                 .asking_tid = request.asking_tid});
+  if (!reaches) return Unexpected(reaches.error());
+  std::vector<LiveBlock> found;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (IsLost((*reaches)[i].reach)) found.push_back(wanted[i]);
+  }
+  return found;
 }
 
 namespace {

@@ -27,6 +27,13 @@ struct WholeLook {
                                                      const std::vector<LiveBlock>& known,
                                                      Variables& variables);
 
+// Returns those of `wanted`, in their order, that nothing leads to but `account`. REQUIRES: as
+// LookAtWholeProgram.
+[[nodiscard]] Expected<std::vector<LiveBlock>> FindInAccount(const EvidenceRequest& request,
+                                                             const IgnoredAccount& account,
+                                                             std::vector<LiveBlock> wanted,
+                                                             Variables& variables);
+
 // Returns whether `block` is one of `blocks`, which are sorted by address.
 [[nodiscard]] bool Contains(const std::vector<LiveBlock>& blocks, const LiveBlock& block);
 
@@ -35,6 +42,7 @@ enum class LossMoment {
   kInWindow,  // at most to the end of its window
   kAfterWindow,
   kWithDestructors,  // it was allocated as they ran, or nobody looked before they did
+  kInAccount,        // only the account of the program's own operator new still leads to it
 };
 
 struct LostBlock {

@@ -350,6 +350,43 @@ void WindowJudge::EndProcess(int asking_tid, ProcessEndMoment moment, Results& r
   why_lost_unknown_ = look ? "" : look.error().message;
   if (look) live_at_end_ = look->blocks;
   ChargeLost(look, LossMoment::kAfterWindow, results);
+  if (look) FindAccounted(*look, asking_tid);
+}
+
+// What only an account of the program's own operator new leads to. The program may still free it:
+// some do when they end, by that account.
+void WindowJudge::FindAccounted(const WholeLook& look, int asking_tid) {
+  if (!around_.operator_account || !region_.HasOwnOperators()) return;
+  std::vector<LiveBlock> wanted;
+  for (std::size_t i = 0; i < look.blocks.size(); ++i) {
+    const LiveBlock& block = look.blocks[i];
+    const bool is_held = look.reaches[i] == Reach::kRetained;
+    if (is_held && sites_.MayBeUsers(block.stack)) wanted.push_back(block);
+  }
+  if (wanted.empty()) return;
+  const OperatorAccount& account = around_.operator_account();
+  if (account.handing_out.empty()) return;
+  const IgnoredAccount here = FindAccount(account, look.blocks, region_, &around_.symbolizer);
+  std::erase_if(wanted, [&](const LiveBlock& block) { return !here.IsHandedOut(block.stack); });
+  if (wanted.empty()) return;
+  Expected<std::vector<LiveBlock>> found =
+      FindInAccount(RequestFor(0, asking_tid), here, std::move(wanted), around_.variables);
+  if (found) accounted_ = *std::move(found);
+}
+
+// Charges what FindAccounted found, and was not freed since.
+void WindowJudge::ChargeAccounted(Results& results) {
+  if (accounted_.empty()) return;
+  WholeLook look;
+  for (const LiveBlock& block : std::exchange(accounted_, {})) {
+    look.blocks.push_back(block);
+    look.reaches.push_back(Reach::kLost);
+  }
+  const Expected<HeapCopy> live = region_.CopyHeap();
+  for (std::size_t i = 0; i < look.blocks.size(); ++i) {
+    if (!live || !Contains(live->blocks, look.blocks[i])) look.reaches[i] = Reach::kRetained;
+  }
+  ChargeLost(look, LossMoment::kInAccount, results);
 }
 
 void WindowJudge::JudgeAfterDestructors(int asking_tid, Results& results) {
@@ -364,6 +401,7 @@ void WindowJudge::JudgeAfterDestructors(int asking_tid, Results& results) {
 }
 
 void WindowJudge::EndProgram(Results& results) {
+  ChargeAccounted(results);
   live_at_end_ = {};  // destructors have run, if they do at all: the memory is for the results
   JudgeAgain(
       results, "freed by the program's end",

@@ -108,6 +108,8 @@ class WindowJudge {
   [[nodiscard]] Look LookAtAll(int asking_tid);
   // What static destructors let go of was held as long as the program ran: that is no loss.
   void JudgeAfterDestructors(int asking_tid, Results& results);
+  void FindAccounted(const WholeLook& look, int asking_tid);
+  void ChargeAccounted(Results& results);
   // Charges what is lost by now to the windows that allocated it.
   void ChargeLost(const Look& look, LossMoment moment, Results& results);
   void ChargeLostTo(std::uint32_t window, const std::vector<LostBlock>& lost, Results& results);
@@ -126,6 +128,7 @@ class WindowJudge {
   std::shared_ptr<const AppliedBudget> last_budget_ = NoBudget();
   CallSites sites_;
   std::map<std::uint32_t, WindowEvidence> open_;  // of windows whose verdict is open
+  std::vector<LiveBlock> accounted_;              // as FindAccounted has it, by address
   std::vector<LiveBlock> live_at_end_;  // before destructors ran, if the process was looked at then
   std::shared_ptr<FileWords> file_words_;                // of looks at the process
   std::unordered_map<std::uint64_t, LostBlock> lost_;    // all that were found, by address

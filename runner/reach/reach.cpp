@@ -17,14 +17,27 @@ RootPlace PlaceOfWord(RootPlace first, std::size_t index) {
   return first;
 }
 
+std::vector<LiveBlock> WithoutHeaders(std::span<const LiveBlock> blocks,
+                                      std::span<const std::uint64_t> header_bytes) {
+  if (header_bytes.empty()) return {};
+  std::vector<LiveBlock> objects(blocks.begin(), blocks.end());
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    const std::uint64_t bytes = std::min(header_bytes[i], objects[i].size_bytes);
+    objects[i].address += bytes;
+    objects[i].size_bytes -= bytes;
+  }
+  return objects;
+}
+
 }  // namespace
 
 ReachMarker::ReachMarker(std::span<const LiveBlock> blocks, std::vector<std::uint32_t> candidates,
-                         ReadWords read)
+                         ReadWords read, std::span<const std::uint64_t> header_bytes)
     : blocks_(blocks),
+      objects_(WithoutHeaders(blocks, header_bytes)),
       candidates_(std::move(candidates)),
       read_(std::move(read)),
-      index_(blocks),
+      index_(Objects()),
       links_(blocks.size()),
       is_candidate_(blocks.size()) {
   for (const std::uint32_t candidate : candidates_) {
@@ -118,7 +131,7 @@ void ReachMarker::MarkOddlyFrom(std::uint32_t block, const OddWords& odd) {
         next &= ~std::uint64_t{0} >> (8 * (at + kBlockWordBytes - end));
     }
     odd.ForEachHit(words, next, [&](std::size_t, const OddHit& hit) {
-      if (IsMarked(hit.block)) return;
+      if (IsMarked(hit.block) || !MayHoldFrom(hit.way, hit.block)) return;
       if (hit.way == OddWay::kPastTheEnd && !MayBePastTheEnd(hit.block, {})) return;
       MarkBlock(hit.block, {block, links_[block].root, links_[block].depth + 1, hit.way});
     });
@@ -130,10 +143,10 @@ void ReachMarker::MarkOddly(const ForEachRoots& for_each_roots) {
   for (std::uint32_t block = 0; block < blocks_.size(); ++block) {
     if (!IsMarked(block) && !IsKnownLost(block)) unmarked.push_back(block);
   }
-  const OddWords odd(blocks_, index_, std::move(unmarked));
+  const OddWords odd(Objects(), index_, std::move(unmarked));
   const auto add = [&](Words words, std::uint64_t next, RootPlace place, WordRule rule) {
     odd.ForEachHit(words, next, [&](std::size_t i, const OddHit& hit) {
-      if (IsMarked(hit.block)) return;
+      if (IsMarked(hit.block) || !MayHoldFrom(hit.way, hit.block)) return;
       if (rule == WordRule::kNoChunkHeaders && IsChunkHeader(hit.block, words[i])) return;
       if (hit.way == OddWay::kPastTheEnd && !MayBePastTheEnd(hit.block, place)) return;
       roots_.push_back(PlaceOfWord(place, i));

@@ -79,9 +79,11 @@ using ForEachRoots = std::function<void(const UseRoots&)>;
 
 class ReachMarker {
  public:
-  // `candidates` are numbers of blocks. REQUIRES: `blocks` are sorted by address.
+  // `candidates` are numbers of blocks. `header_bytes` tells of each block how much of its begin is
+  // its allocator's: it holds nothing, and pointers to it do not hold the block. Empty if no block
+  // has any. REQUIRES: `blocks` are sorted by address.
   ReachMarker(std::span<const LiveBlock> blocks, std::vector<std::uint32_t> candidates,
-              ReadWords read);
+              ReadWords read, std::span<const std::uint64_t> header_bytes = {});
 
   // Says which blocks, by their numbers, are known to be lost. Nobody can have written anything
   // into them since, so they lead to none of the candidates, and are not read. REQUIRES: none of
@@ -137,10 +139,22 @@ class ReachMarker {
   void MarkIndirectlyLost(std::uint32_t from);
   [[nodiscard]] bool IsChunkHeader(std::uint32_t block, std::uint64_t word) const;
 
+  // Returns whether a word in front of the block's begin may be a pointer to it. In front of an
+  // object is its allocator's header.
+  [[nodiscard]] bool MayHoldFrom(OddWay way, std::uint32_t block) const {
+    return way != OddWay::kBeforeBegin || objects_.empty() ||
+           objects_[block].address == blocks_[block].address;
+  }
+
+  [[nodiscard]] std::span<const LiveBlock> Objects() const {
+    return objects_.empty() ? blocks_ : std::span<const LiveBlock>(objects_);
+  }
+
   std::span<const LiveBlock> blocks_;
+  std::vector<LiveBlock> objects_;  // the blocks without their headers; empty if none has any
   std::vector<std::uint32_t> candidates_;
   ReadWords read_;
-  BlockIndex index_;
+  BlockIndex index_;  // of Objects()
   std::vector<Link> links_;
   std::vector<RootPlace> roots_;
   std::vector<std::uint32_t> queue_;  // the marked blocks, of which queue_read_ have been read
@@ -157,6 +171,14 @@ class ReachMarker {
 // A chain tells at most so many blocks: those that are nearest to the retained one.
 inline constexpr std::size_t kMostHolderLinks = 4;
 
+// A place in a module, by its file: where that has it.
+struct FileAddress {
+  std::string path;
+  std::uint64_t address = 0;
+
+  friend bool operator==(const FileAddress&, const FileAddress&) = default;
+};
+
 struct HolderChain {
   std::string root;                // "g_cache (net/cache.cc:12)", "the stack of thread 7 'worker'"
   std::uint32_t hidden = 0;        // blocks between the root and the first of `links`
@@ -164,6 +186,7 @@ struct HolderChain {
   std::optional<LiveBlock> outermost{};  // the block that the root holds, if it is another one
   OddWay way = OddWay::kNone;            // if a pointer on the way is odd
   bool is_in_queue = false;              // the root is a queue of the kernel's
+  std::optional<FileAddress> global{};   // the root, if it is in a module's data
 };
 
 // The stack of a block that the agent did not see allocated.

@@ -77,6 +77,8 @@ bool RegionReader::StaticWasAborted() const {
   return Header().static_was_aborted.load(std::memory_order_relaxed) != 0;
 }
 
+bool RegionReader::HasOwnOperators() const { return CopyOf(&Header().has_own_operators) != 0; }
+
 bool RegionReader::CountsTemporary() const { return CopyOf(&Header().counts_temporary) != 0; }
 
 std::uint32_t RegionReader::StackEvents() const {

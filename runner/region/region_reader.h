@@ -50,6 +50,7 @@ class RegionReader {
   [[nodiscard]] std::uint32_t StackEvents() const;  // bits for the events whose stacks are recorded
   // Whether the initialiser of a local static variable has not come to its end: it may run again.
   [[nodiscard]] bool StaticWasAborted() const;
+  [[nodiscard]] bool HasOwnOperators() const;  // new and delete are the program's own
   [[nodiscard]] AgentState State() const;
   [[nodiscard]] AgentFailure Failure() const;
   [[nodiscard]] BoundarySource Boundaries() const;

@@ -134,6 +134,7 @@ void JudgedProcess::AnswerQuestion(Mailbox& mailbox) {
     case Question::kMeasureAtEnd:
     case Question::kTakeSnapshot:
     case Question::kReadSnapshot:
+    case Question::kOperatorsProbed:
       break;
   }
   JudgeWindow(mailbox);

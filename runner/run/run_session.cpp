@@ -24,6 +24,7 @@
 #include "runner/run/linux/program_watch.h"
 #include "runner/run/linux/run_server.h"
 #include "runner/run/named_processes.h"
+#include "runner/run/operator_probe.h"
 #include "runner/run/preparation.h"
 #include "runner/run/run_confirmations.h"
 #include "runner/run/run_outcome.h"
@@ -85,6 +86,7 @@ class Session {
                       variables_,
                       prepared.program.filename().string(),
                       [this](WindowResult& window) { confirmations_->ConfirmNow(window); },
+                      [this]() -> const OperatorAccount& { return operators_->Account(); },
                       request.mode,
                       request.baseline.get(),
                       request.names_all,
@@ -101,12 +103,14 @@ class Session {
   Expected<RunResult> Run() {
     const BlockedSignals signals;
     const ProgressEnd progress_end(request_.progress);  // before the signals are the runner's again
-    confirmations_.emplace(RepetitionSetup{.request = request_,
-                                           .prepared = prepared_,
-                                           .inherited = inherited_,
-                                           .signal_mask = signals.original(),
-                                           .symbolizer = symbolizer_,
-                                           .is_cancelled = nullptr});
+    const RepetitionSetup setup{.request = request_,
+                                .prepared = prepared_,
+                                .inherited = inherited_,
+                                .signal_mask = signals.original(),
+                                .symbolizer = symbolizer_,
+                                .is_cancelled = [] { return IsTimeUp(); }};
+    confirmations_.emplace(setup);
+    operators_.emplace(setup);
     GroupWitness witness(signals.blocked());
     if (request_.timeout) LimitTime(begin_ + *request_.timeout);
     auto server = ControlServer::Start(
@@ -335,6 +339,7 @@ class Session {
   std::string server_failure_;  // read once the server has stopped
   bool has_timed_out_ = false;
   std::optional<RunConfirmations> confirmations_;  // from launch on
+  std::optional<OperatorProbe> operators_;         // likewise
   const Clock::time_point begin_ = Clock::now();
   // File times are coarse: a file that is written now may get a time some milliseconds ago.
   const std::filesystem::file_time_type file_begin_ =

@@ -186,6 +186,7 @@ void DebugVariables::ReadVariable(Dwarf_Die* die) {
 struct VariableSymbol {
   std::uint64_t begin;    // the offset in the file's thread-local storage, if it is thread-local
   std::string_view name;  // owned by the module
+  std::uint64_t bytes;
 };
 
 // The variables of one file.
@@ -205,6 +206,12 @@ class VariableFile {
     return Variable{Demangle(std::string(symbol->name)), debug_->PositionAt(symbol->begin)};
   }
 
+  VariableExtent ExtentAt(std::uint64_t address) const {
+    const VariableSymbol* const symbol = globals_.Find(address);
+    if (symbol != nullptr) return {symbol->begin, symbol->begin + symbol->bytes};
+    return {address, address + sizeof(std::uint64_t)};
+  }
+
   // Returns whether the file would tell the same another time: see ModuleFile::IsWhole.
   [[nodiscard]] bool TellsAll() const { return is_whole_ && debug_->HadTime(); }
 
@@ -217,18 +224,18 @@ class VariableFile {
 
  private:
   void ReadSymbols() {
-    ForEachSymbol(dwfl_.module,
-                  [this](const Elf64_Sym& symbol, std::uint64_t address, const char* name, Elf*) {
-                    const bool is_defined = symbol.st_shndx != SHN_UNDEF && symbol.st_size != 0;
-                    if (!is_defined) return;
-                    const auto type = GELF_ST_TYPE(symbol.st_info);
-                    if (type == STT_OBJECT)
-                      globals_.Add(address, address + symbol.st_size, {address, name});
-                    if (type == STT_TLS) {
-                      thread_locals_.Add(symbol.st_value, symbol.st_value + symbol.st_size,
-                                         {symbol.st_value, name});
-                    }
-                  });
+    ForEachSymbol(dwfl_.module, [this](const Elf64_Sym& symbol, std::uint64_t address,
+                                       const char* name, Elf*) {
+      const bool is_defined = symbol.st_shndx != SHN_UNDEF && symbol.st_size != 0;
+      if (!is_defined) return;
+      const auto type = GELF_ST_TYPE(symbol.st_info);
+      if (type == STT_OBJECT)
+        globals_.Add(address, address + symbol.st_size, {address, name, symbol.st_size});
+      if (type == STT_TLS) {
+        thread_locals_.Add(symbol.st_value, symbol.st_value + symbol.st_size,
+                           {symbol.st_value, name, symbol.st_size});
+      }
+    });
     globals_.Seal();
     thread_locals_.Seal();
   }
@@ -306,6 +313,12 @@ Variables& Variables::operator=(Variables&&) noexcept = default;
 
 std::optional<Variable> Variables::At(const std::string& path, std::uint64_t address) {
   return caches_->FindIn(path, KeptSymbols::Kind::kGlobal, &VariableFile::At, address);
+}
+
+VariableExtent Variables::ExtentAt(const std::string& path, std::uint64_t address) {
+  Caches::CachedFile& cached = caches_->For(path);
+  if (!cached.file) cached.file = std::make_unique<VariableFile>(path, cached.source);
+  return cached.file->ExtentAt(address);
 }
 
 std::optional<Variable> Variables::ThreadLocalAt(const std::string& path, std::uint64_t offset) {

@@ -23,6 +23,11 @@ struct Variable {
   friend bool operator==(const Variable&, const Variable&) = default;
 };
 
+struct VariableExtent {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
 class Variables {
  public:
   // `kept` is what earlier runs have found out; it outlives this. Null: nothing is kept.
@@ -35,6 +40,10 @@ class Variables {
   // Returns the variable that has `address`, an address in the file at `path`; nullopt if no
   // variable has it.
   [[nodiscard]] std::optional<Variable> At(const std::string& path, std::uint64_t address);
+
+  // Returns the bytes of the variable that has `address`, as addresses in the file; those of one
+  // word if no symbol tells.
+  [[nodiscard]] VariableExtent ExtentAt(const std::string& path, std::uint64_t address);
 
   // Returns the thread-local variable at `offset` in the file's thread-local storage; nullopt if
   // there is none.

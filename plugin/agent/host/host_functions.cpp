@@ -189,12 +189,14 @@ ModuleRange ModulesBehindAgent() {
   return range;
 }
 
+// REQUIRES: g_host.operators_are_ours is known.
 OperatorSource FindOperatorSource() {
   const link_map* const provider = Owner(g_host.op_new);
   if (provider == nullptr) return OperatorSource::kNone;
   if (IsNamed(provider, "libstdc++.so") || IsNamed(provider, "libc++.so") ||
       IsNamed(provider, "libc++abi.so")) {
-    return OperatorSource::kRuntime;
+    // The forms that the program has left to the runtime call those that it has not.
+    return g_host.operators_are_ours ? OperatorSource::kRuntime : OperatorSource::kProgram;
   }
   return provider == Owner(g_host.malloc) ? OperatorSource::kAllocator : OperatorSource::kProgram;
 }
@@ -246,8 +248,8 @@ void ResolveHostFunctions() {
   ResolveMmap();
   ResolveOthers();
   FindAllocator();
-  g_host.operators = FindOperatorSource();
   g_host.operators_are_ours = OperatorsAreOurs();
+  g_host.operators = FindOperatorSource();
   g_host.is_resolved.store(true, std::memory_order_release);
 }
 

@@ -28,7 +28,7 @@ enum class OperatorSource {
   kNone,       // there is no C++ runtime yet; one that is loaded later counts as kRuntime
   kRuntime,    // libstdc++ or libc++, whose operators only call malloc and free
   kAllocator,  // the library that provides malloc (tcmalloc, jemalloc, mimalloc)
-  kProgram,    // a library of the program's: calls are forwarded, and the malloc behind is recorded
+  kProgram,    // the program, all or some: calls are forwarded, and the malloc behind is recorded
 };
 
 struct HostFunctions {

@@ -78,9 +78,9 @@ struct New {
       if (block != nullptr) return block;
     }
     if (g_host.operators == OperatorSource::kNone) ResolveLateOperators();
-    // The runtime's forms call one another: the innermost has recorded the block.
+    // Forms call one another: the innermost has recorded the block.
     void* const block = host(bytes);
-    if (traces && OnlyCallsMalloc()) CorrectKind(block, kKind);
+    if (traces && g_host.operators != OperatorSource::kAllocator) CorrectKind(block, kKind);
     return block;
   }
 };

@@ -14,6 +14,7 @@
 #include "plugin/agent/linux/find_object.h"
 #include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/record/thread_start.h"
+#include "plugin/agent/start/operator_probe.h"
 #include "plugin/agent/unwind/module_table.h"
 #include "plugin/agent/windows/windows.h"
 
@@ -55,9 +56,16 @@ int MainAndItsEnd(int count, char** arguments, char** environment) {
   return status;
 }
 
-bool IsAskedAtEnd() {
+// Main's place where the runner has launched the process for its operators alone.
+int ProbeAndEnd(int, char**, char**) {
+  ProbeOperators();
+  g_host.exit_now(0);
+  __builtin_unreachable();
+}
+
+bool IsAsked(std::uint32_t question) {
   return RouteOfOtherCall() == Route::kTrace &&
-         (g_region.header().asks.load(std::memory_order_relaxed) & leakgate::kAskAtProcessEnd) != 0;
+         (g_region.header().asks.load(std::memory_order_relaxed) & question) != 0;
 }
 
 }  // namespace
@@ -67,10 +75,11 @@ bool IsAskedAtEnd() {
 LEAKGATE_EXPORT int __libc_start_main(Main main, int count, char** arguments, void (*init)(),
                                       void (*fini)(), void (*loader_fini)(), void* stack_end) {
   if (RouteOfOtherCall() == Route::kTrace) RedirectAllocatorCalls();
-  if (IsAskedAtEnd()) {
+  if (IsAsked(leakgate::kAskAtProcessEnd)) {
     g_main = main;
     main = MainAndItsEnd;
   }
+  if (IsAsked(leakgate::kAskToProbe)) main = ProbeAndEnd;
   return g_host.libc_start_main(main, count, arguments, init, fini, loader_fini, stack_end);
 }
 

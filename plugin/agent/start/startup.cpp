@@ -92,6 +92,7 @@ EventSwitch EventsAsked() {
 
 void OpenProgramWindow() {
   RegionHeader& header = g_region.header();
+  header.has_own_operators = g_host.operators == OperatorSource::kProgram ? 1 : 0;
   header.kept_ranges[0] = MemoryOfTickets();
   header.kept_ranges[1] = bootstrap_heap::Memory();
   header.kept_ranges[2] = MemoryOfSignalStacks();

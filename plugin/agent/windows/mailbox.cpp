@@ -188,6 +188,15 @@ std::optional<Amount> AskToMeasure(Question question, std::uint32_t measuring_wi
   return Amount{mailbox.bytes, mailbox.blocks};
 }
 
+void TellProbed(const ProbedObject* objects, std::uint32_t count) {
+  const Turn turn;
+  if (!turn.is_held()) return;
+  Mailbox& mailbox = g_region.mailbox();
+  mailbox.text_length = count * sizeof(ProbedObject);
+  std::memcpy(mailbox.text, objects, mailbox.text_length);
+  turn.Ask(Question::kOperatorsProbed);
+}
+
 Answered SaveSnapshot(const char* path, const TextRoom& room) {
   const Turn turn;
   if (!turn.is_held()) return Answered::kNo;

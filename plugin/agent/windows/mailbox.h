@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "common/operator_probe.h"
 #include "common/region_layout.h"
 
 namespace leakgate::agent {
@@ -46,6 +47,10 @@ struct Amount {
 // Returns what a measuring window has outstanding; nothing if that could not be told.
 std::optional<Amount> AskToMeasure(Question question, std::uint32_t measuring_window,
                                    const TextRoom& room);
+
+// Tells what became of the program's own operators new and delete, and waits for an answer that
+// says nothing.
+void TellProbed(const ProbedObject* objects, std::uint32_t count);
 
 enum class Answered { kNo, kYes, kWithError };
 

@@ -75,6 +75,7 @@ class Holders {
     if (chain.outermost) holder.outermost = blocks_[*chain.outermost];
     const std::uint32_t object = chain.root.kernel_object;
     holder.is_in_queue = object != 0 && objects_[object - 1].is_queue;
+    holder.global = namer_.GlobalAt(chain.root);
     return holder;
   }
 
@@ -438,10 +439,12 @@ class Look {
     std::erase(live, BlockIndex::kNone);
     marker_.emplace(
         process_.heap.blocks, std::move(live),
-        [this](std::uint64_t begin, std::uint64_t end) { return memory_.At(begin, end); });
+        [this](std::uint64_t begin, std::uint64_t end) { return memory_.At(begin, end); },
+        HeaderBytes());
     LeaveOutKnownLost();
     file_words_.BeginLook(request_.pid, process_.maps);
     process_.roots = FindRoots(Sources());
+    if (request_.ignored != nullptr) LeaveOut(request_.ignored->variables);
     MarkFromRoots(process_, memory_, *marker_);
   }
 
@@ -528,6 +531,27 @@ class Look {
     return {process_.maps,        process_.modules,    process_.threads,
             process_.heap,        process_.own_ranges, process_.kept_ranges,
             process_.reallocated, process_.arenas,     memory_};
+  }
+
+  std::vector<std::uint64_t> HeaderBytes() const {
+    std::vector<std::uint64_t> bytes;
+    if (request_.ignored == nullptr) return bytes;
+    for (const LiveBlock& block : process_.heap.blocks) {
+      const auto header = request_.ignored->header_bytes.find(block.stack);
+      bytes.push_back(header != request_.ignored->header_bytes.end() ? header->second : 0);
+    }
+    return bytes;
+  }
+
+  void LeaveOut(const std::vector<AddressRange>& variables) {
+    std::vector<RootRange> roots;
+    for (const RootRange& root : process_.roots) {
+      for (const AddressRange& part : SubtractRanges(root.range, JoinRanges(variables))) {
+        roots.push_back(root);
+        roots.back().range = part;
+      }
+    }
+    process_.roots = std::move(roots);
   }
 
   std::vector<bool> FindKnownLost() const {

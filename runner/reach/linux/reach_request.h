@@ -1,9 +1,13 @@
 // What is asked of a look at a process.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
+#include <unordered_map>
+#include <vector>
 
+#include "runner/reach/linux/process_memory.h"
 #include "runner/reach/reach.h"
 #include "runner/region/region_reader.h"
 #include "runner/symbols/variables.h"
@@ -13,6 +17,21 @@ namespace leakgate {
 class FileWords;
 
 using BlockFilter = std::function<bool(const LiveBlock& block)>;
+
+// What the program's own operator new keeps for itself (operator_account.h), and so says nothing of
+// who still uses a block.
+struct IgnoredAccount {
+  std::vector<AddressRange> variables;
+  static constexpr std::uint64_t kWholeBlock = ~std::uint64_t{0};
+  // How many bytes in front of the object the blocks have that operator new hands out, by call
+  // stack; kWholeBlock for those that it makes for itself.
+  std::unordered_map<std::uint32_t, std::uint64_t> header_bytes;
+
+  [[nodiscard]] bool IsHandedOut(std::uint32_t stack) const {
+    const auto known = header_bytes.find(stack);
+    return known != header_bytes.end() && known->second != kWholeBlock;
+  }
+};
 
 struct ReachRequest {
   int pid = 0;
@@ -24,7 +43,8 @@ struct ReachRequest {
   BlockFilter names_holder = nullptr;
   // Whether a block was found lost by an earlier look: then it needs no other. Null: none was.
   BlockFilter is_known_lost = nullptr;
-  FileWords* file_words = nullptr;  // what earlier looks remember; null: nothing
+  const IgnoredAccount* ignored = nullptr;  // null: nothing
+  FileWords* file_words = nullptr;          // what earlier looks remember; null: nothing
   int asking_tid = 0;  // the thread that waits in the agent for an answer; 0 if there is none
 };
 

@@ -86,4 +86,12 @@ std::string RootNamer::NameOf(const RootPlace& place) const {
   return MappingText(place.address);
 }
 
+std::optional<FileAddress> RootNamer::GlobalAt(const RootPlace& place) const {
+  if (place.kernel_object != 0 || place.tid != 0) return std::nullopt;
+  for (const MappedModule& module : modules_) {
+    if (module.Has(place.address)) return FileAddress{module.path, place.address - module.bias};
+  }
+  return std::nullopt;
+}
+
 }  // namespace leakgate

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,9 @@ class RootNamer {
   // Returns "net::g_cache (net/cache.cc:12)" or "the stack of thread 7 'worker'", say; never an
   // empty text.
   [[nodiscard]] std::string NameOf(const RootPlace& place) const;
+
+  // Returns where a module's file has the root; nullopt if that is not in a module's data.
+  [[nodiscard]] std::optional<FileAddress> GlobalAt(const RootPlace& place) const;
 
  private:
   [[nodiscard]] std::string ThreadText(int tid) const;

@@ -1,0 +1,25 @@
+// Tries out the operators new and delete of a run's program, in a process that calls nothing else
+// (common/operator_probe.h).
+#pragma once
+
+#include <optional>
+
+#include "runner/reach/operator_account.h"
+#include "runner/run/repetition.h"
+
+namespace leakgate {
+
+class OperatorProbe {
+ public:
+  explicit OperatorProbe(RepetitionSetup setup) : setup_(std::move(setup)) {}
+
+  // Launches the process at the first call, on the calling thread, and waits for it. Returns an
+  // empty account where it tells nothing. One thread at a time.
+  const OperatorAccount& Account();
+
+ private:
+  RepetitionSetup setup_;
+  std::optional<OperatorAccount> account_;
+};
+
+}  // namespace leakgate
