@@ -94,20 +94,20 @@ Trial Evaluate(std::span<const ProbedObject> probed, const std::vector<LiveBlock
       continue;
     }
     if (block == nullptr || object.form >= kOperatorFormCount) continue;
-    auto [callers, agents_pc] = CallersBelowAgent(FramesOf(block->stack, region));
-    if (callers.empty()) continue;  // the agent's own
-    agents_pcs.insert(agents_pc);
+    CalledByAgent called = CallersBelowAgent(FramesOf(block->stack, region));
+    if (called.callers.empty()) continue;  // the agent's own
+    agents_pcs.insert(called.agents_pc);
     trial.is_plain = trial.is_plain && used.insert(block->address).second;
     const std::uint64_t header_bytes = (object.masked ^ ProbedObject::kMask) - block->address;
     const auto same =
         std::find_if(trial.handing_out.begin(), trial.handing_out.end(),
-                     [&](const HandingOut& known) { return known.callers == callers; });
+                     [&](const HandingOut& known) { return known.callers == called.callers; });
     if (same != trial.handing_out.end()) {
       // Aligned objects are at different places of their blocks: the least is certain.
       same->header_bytes = std::min(same->header_bytes, header_bytes);
     } else {
       trial.handing_out.push_back(
-          {std::move(callers), kOperatorForms[object.form].name, header_bytes});
+          {std::move(called.callers), kOperatorForms[object.form].name, header_bytes});
     }
     trial.blocks.push_back(*block);
   }
