@@ -414,13 +414,13 @@ class MeasuringModelTest : public MeasuringWindowsTest {
 };
 
 #ifdef LEAKGATE_THREAD_SANITIZER
-constexpr int kSteps = 300;  // with which each takes 10 ms
+constexpr int kPhaseSteps = 300;  // with which each takes 10 ms
 #else
-constexpr int kSteps = 5000;
+constexpr int kPhaseSteps = 5000;
 #endif
 
 TEST_F(MeasuringModelTest, TellsJustWhatTheModelTellsOnOneThread) {
-  for (int i = 0; i < kSteps && !HasFailure(); ++i) {
+  for (int i = 0; i < kPhaseSteps && !HasFailure(); ++i) {
     Step();
     if (i % 100 == 0) CheckCounters();
   }
@@ -429,7 +429,7 @@ TEST_F(MeasuringModelTest, TellsJustWhatTheModelTellsOnOneThread) {
 
 TEST_F(MeasuringModelTest, TellsJustWhatTheModelTellsOnThree) {
   Worker workers[3];
-  for (int i = 0; i < kSteps && !HasFailure(); ++i) {
+  for (int i = 0; i < kPhaseSteps && !HasFailure(); ++i) {
     workers[Pick(3)].Run([this] { Step(); });
     if (i % 100 == 0) CheckCounters();
   }

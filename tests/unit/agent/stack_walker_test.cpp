@@ -112,11 +112,11 @@ INSTANTIATE_TEST_SUITE_P(, DepthLimitTest, ::testing::Values(1, 3, 256, kMaxStac
 
 // Memory that has been written to, of whole pages.
 std::size_t TouchedBytes(void* begin, std::size_t bytes) {
-  const auto kPageBytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  std::vector<unsigned char> pages((bytes + kPageBytes - 1) / kPageBytes);
+  const auto page_bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  std::vector<unsigned char> pages((bytes + page_bytes - 1) / page_bytes);
   EXPECT_EQ(mincore(begin, bytes, pages.data()), 0);
   const auto is_there = [](unsigned char page) { return (page & 1) != 0; };
-  return static_cast<std::size_t>(std::count_if(pages.begin(), pages.end(), is_there)) * kPageBytes;
+  return static_cast<std::size_t>(std::count_if(pages.begin(), pages.end(), is_there)) * page_bytes;
 }
 
 __attribute__((noinline)) void WalkBy(agent::ThreadState& thread) {
@@ -135,7 +135,7 @@ __attribute__((noinline)) int WalkAtDepth(int depth, agent::ThreadState& thread)
 TEST(StackWalkerTest, TouchesTheMemoryOfItsDeepestStackOnly) {
   TracedRegion();
   constexpr std::size_t kBytes = sizeof(agent::ThreadState);
-  const auto kPageBytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const auto page_bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   auto* const thread = new (agent::MapPrivate(kBytes)) agent::ThreadState;
   thread->walker.Begin(agent::OwnStack::OfThisThread(), kMaxStackDepth);
   const std::size_t at_first = TouchedBytes(thread, kBytes);
@@ -147,8 +147,8 @@ TEST(StackWalkerTest, TouchesTheMemoryOfItsDeepestStackOnly) {
 
   // One page of each array that a walk fills, or two where they are not aligned,
   // and one for each frame's rule, wherever the cache has it.
-  EXPECT_LE(at_first, 10 * kPageBytes);
-  EXPECT_LE(shallow, at_first + 4 * kPageBytes + 20 * kPageBytes);
+  EXPECT_LE(at_first, 10 * page_bytes);
+  EXPECT_LE(shallow, at_first + 4 * page_bytes + 20 * page_bytes);
   EXPECT_GE(deep, shallow + 900 * sizeof(agent::TrailFrame));
 }
 

@@ -18,19 +18,19 @@ using ::testing::SizeIs;
 constexpr std::chrono::year_month_day kToday{std::chrono::year(2026), std::chrono::month(3),
                                              std::chrono::day(10)};
 
-BudgetFile Parse(const std::string& members, const std::string& component = "net") {
+BudgetFile FileWith(const std::string& members, const std::string& component = "net") {
   return GoodBudget("net.leakgate.json",
                     "{\"component\": \"" + component + "\",\n" + members + "}");
 }
 
-BudgetSet Set(const std::string& members) { return {{Parse(members)}, "net_test", kToday}; }
+BudgetSet Set(const std::string& members) { return {{FileWith(members)}, "net_test", kToday}; }
 
-AppliedBudget ForTest(const BudgetSet& set, const std::string& name = "A.One") {
+AppliedBudget BudgetOfTest(const BudgetSet& set, const std::string& name = "A.One") {
   return ValueOf(set.ForTest({name, ""}));
 }
 
 TEST(QuantitiesTest, AllReachTheBudgetOfATest) {
-  const AppliedBudget budget = ForTest(Set(R"("limits": {"test": {
+  const AppliedBudget budget = BudgetOfTest(Set(R"("limits": {"test": {
     "lost": {"blocks": 1}, "retained": {"bytes": 2}, "growth": {"bytes": 3},
     "allocated": {"bytes": 4}, "temporary": {"blocks": 9}, "peak": {"bytes": 5}, "mapped": {"bytes": 6},
     "file_descriptors": 7, "threads": 8}})"));
@@ -47,7 +47,7 @@ TEST(QuantitiesTest, AllReachTheBudgetOfATest) {
 }
 
 TEST(QuantitiesTest, AreOverriddenOneByOne) {
-  const AppliedBudget budget = ForTest(Set(R"("limits": {"test": {"threads": 1, "peak":
+  const AppliedBudget budget = BudgetOfTest(Set(R"("limits": {"test": {"threads": 1, "peak":
     {"bytes": 5}}}, "overrides": [{"tests": ["A.*"], "limits": {"test": {"threads": 2}},
     "reason": "a pool"}])"));
   EXPECT_EQ(budget.threads->value, 2);
@@ -56,7 +56,7 @@ TEST(QuantitiesTest, AreOverriddenOneByOne) {
 }
 
 // A file with 10 bytes and 1 block outstanding, 20 bytes of growth, and `overrides`.
-BudgetSet With(const std::string& overrides) {
+BudgetSet SetWithOverrides(const std::string& overrides) {
   return Set(
       R"("limits": {"test": {"outstanding": {"bytes": 10, "blocks": 1}, "growth": {"bytes": 20}}},
     "overrides": [)" +
@@ -69,62 +69,64 @@ std::string OutstandingBytes(int bytes, const std::string& tests) {
 }
 
 TEST(OverrideTest, AppliesToTheTestsThatItMatches) {
-  const BudgetSet set = With(OutstandingBytes(99, "HttpTest.KeepAlive"));
-  EXPECT_EQ(ForTest(set, "HttpTest.KeepAlive").outstanding.bytes->value, 99);
-  EXPECT_EQ(ForTest(set, "HttpTest.Get").outstanding.bytes->value, 10);
+  const BudgetSet set = SetWithOverrides(OutstandingBytes(99, "HttpTest.KeepAlive"));
+  EXPECT_EQ(BudgetOfTest(set, "HttpTest.KeepAlive").outstanding.bytes->value, 99);
+  EXPECT_EQ(BudgetOfTest(set, "HttpTest.Get").outstanding.bytes->value, 10);
 }
 
 TEST(OverrideTest, ReplacesTheWholeOutstandingObject) {
-  const BudgetSet set = With(OutstandingBytes(99, "*"));
-  EXPECT_FALSE(ForTest(set, "A.One").outstanding.blocks);
+  const BudgetSet set = SetWithOverrides(OutstandingBytes(99, "*"));
+  EXPECT_FALSE(BudgetOfTest(set, "A.One").outstanding.blocks);
 }
 
 TEST(OverrideTest, LeavesTheMetricThatItDoesNotSet) {
-  const AppliedBudget budget = ForTest(With(OutstandingBytes(99, "*")), "A.One");
+  const AppliedBudget budget = BudgetOfTest(SetWithOverrides(OutstandingBytes(99, "*")), "A.One");
   ASSERT_TRUE(budget.growth.bytes);
   EXPECT_EQ(budget.growth.bytes->value, 20);
   EXPECT_EQ(budget.growth.bytes->source.reason, "");
 }
 
 TEST(OverrideTest, GivesItsReasonAndLineToTheLimit) {
-  const AppliedBudget budget = ForTest(With("\n" + OutstandingBytes(99, "A.*")), "A.One");
+  const AppliedBudget budget =
+      BudgetOfTest(SetWithOverrides("\n" + OutstandingBytes(99, "A.*")), "A.One");
   EXPECT_EQ(budget.outstanding.bytes->source.file, "net.leakgate.json");
   EXPECT_EQ(budget.outstanding.bytes->source.line, 4);
   EXPECT_EQ(budget.outstanding.bytes->source.reason, "because of A.*");
 }
 
 TEST(OverrideTest, YieldsToALaterOneThatMatches) {
-  const BudgetSet set = With(OutstandingBytes(1, "A.*") + "," + OutstandingBytes(2, "*") + "," +
-                             OutstandingBytes(3, "B.*"));
-  EXPECT_EQ(ForTest(set, "A.One").outstanding.bytes->value, 2);
-  EXPECT_EQ(ForTest(set, "B.One").outstanding.bytes->value, 3);
+  const BudgetSet set =
+      SetWithOverrides(OutstandingBytes(1, "A.*") + "," + OutstandingBytes(2, "*") + "," +
+                       OutstandingBytes(3, "B.*"));
+  EXPECT_EQ(BudgetOfTest(set, "A.One").outstanding.bytes->value, 2);
+  EXPECT_EQ(BudgetOfTest(set, "B.One").outstanding.bytes->value, 3);
 }
 
 TEST(OverrideTest, DoesNotYieldToALaterOneThatSetsAnotherMetric) {
-  const BudgetSet set = With(OutstandingBytes(1, "*") + R"(,
+  const BudgetSet set = SetWithOverrides(OutstandingBytes(1, "*") + R"(,
       {"tests": ["*"], "limits": {"test": {"growth": {"blocks": 5}}}, "reason": "x"})");
-  const AppliedBudget budget = ForTest(set, "A.One");
+  const AppliedBudget budget = BudgetOfTest(set, "A.One");
   EXPECT_EQ(budget.outstanding.bytes->value, 1);
   EXPECT_EQ(budget.growth.blocks->value, 5);
   EXPECT_FALSE(budget.growth.bytes);
 }
 
 TEST(OverrideTest, ForSuitesLeavesTestsAlone) {
-  const BudgetSet set = With(
+  const BudgetSet set = SetWithOverrides(
       R"({"tests": ["*"], "limits": {"suite": {"outstanding": {"bytes": 99}}}, "reason": "x"})");
-  EXPECT_EQ(ForTest(set, "A.One").outstanding.bytes->value, 10);
+  EXPECT_EQ(BudgetOfTest(set, "A.One").outstanding.bytes->value, 10);
 }
 
 TEST(JudgingTest, ComesFromTheFile) {
   const AppliedBudget budget =
-      ForTest(Set(R"("free_by": "suite", "confirm": "inline", "threads": "test")"));
+      BudgetOfTest(Set(R"("free_by": "suite", "confirm": "inline", "threads": "test")"));
   EXPECT_EQ(budget.free_by, FreeBy::kSuite);
   EXPECT_EQ(budget.confirm, Confirm::kInline);
   EXPECT_EQ(budget.thread_scope, ThreadScope::kTest);
 }
 
 TEST(JudgingTest, IsOfTheTestAndTheWholeProcessIfTheFileSaysNothing) {
-  const AppliedBudget budget = ForTest(Set("\"owner\": \"x\""));
+  const AppliedBudget budget = BudgetOfTest(Set("\"owner\": \"x\""));
   EXPECT_EQ(budget.free_by, FreeBy::kTest);
   EXPECT_EQ(budget.confirm, std::nullopt);
   EXPECT_EQ(budget.thread_scope, ThreadScope::kProcess);
@@ -134,8 +136,8 @@ TEST(JudgingTest, TakesFreeByFromTheLastOverrideThatSetsIt) {
   const BudgetSet set = Set(R"("free_by": "suite", "overrides": [
     {"tests": ["A.*"], "free_by": "program", "reason": "x"},
     {"tests": ["A.*"], "limits": {"test": {"threads": 2}}, "reason": "x"}])");
-  EXPECT_EQ(ForTest(set).free_by, FreeBy::kProgram);
-  EXPECT_EQ(ForTest(set, "B.One").free_by, FreeBy::kSuite);
+  EXPECT_EQ(BudgetOfTest(set).free_by, FreeBy::kProgram);
+  EXPECT_EQ(BudgetOfTest(set, "B.One").free_by, FreeBy::kSuite);
 }
 
 constexpr const char* kAllowances = R"("allowances": [
@@ -145,7 +147,7 @@ constexpr const char* kAllowances = R"("allowances": [
   {"stack": ["c"], "reason": "c", "expires": "2026-03-09"}])";
 
 TEST(AllowanceTest, ReachesTheBudgetWithAllThatIsKnownOfIt) {
-  const AppliedBudget budget = ForTest(Set(kAllowances));
+  const AppliedBudget budget = BudgetOfTest(Set(kAllowances));
   ASSERT_THAT(budget.allowances, SizeIs(1));
   const AppliedAllowance& allowance = budget.allowances[0];
   EXPECT_THAT(allowance.stack, ElementsAre("net::Grow", "net::*"));
@@ -158,7 +160,7 @@ TEST(AllowanceTest, ReachesTheBudgetWithAllThatIsKnownOfIt) {
 }
 
 TEST(AllowanceTest, AppliesToTheTestsThatItNames) {
-  EXPECT_THAT(ForTest(Set(kAllowances), "B.One").allowances, SizeIs(2));
+  EXPECT_THAT(BudgetOfTest(Set(kAllowances), "B.One").allowances, SizeIs(2));
 }
 
 TEST(AllowanceTest, AppliesToASuiteIfItNamesAllOfItsTests) {
@@ -189,7 +191,7 @@ TEST(ExpiryTest, NamesEveryEntryThatHasExpired) {
 }
 
 TEST(ExpiryTest, LeavesOutFilesForOtherBinaries) {
-  const BudgetSet set({Parse(R"("binaries": ["disk_*"], "allowances": [{"stack": ["a"],
+  const BudgetSet set({FileWith(R"("binaries": ["disk_*"], "allowances": [{"stack": ["a"],
                              "reason": "x", "expires": "2025-12-31"}])")},
                       "net_test", kToday);
   EXPECT_THAT(set.ListExpired(), IsEmpty());
@@ -200,28 +202,29 @@ TEST(ExpiryTest, EndsAnOverride) {
     {"tests": ["*"], "limits": {"test": {"outstanding": {"bytes": 2}}}, "reason": "x"},
     {"tests": ["*"], "limits": {"test": {"outstanding": {"bytes": 3}}}, "reason": "x",
      "free_by": "suite", "expires": "2026-03-09"}])");
-  EXPECT_EQ(ForTest(set).outstanding.bytes->value, 2);
-  EXPECT_EQ(ForTest(set).free_by, FreeBy::kTest);
+  EXPECT_EQ(BudgetOfTest(set).outstanding.bytes->value, 2);
+  EXPECT_EQ(BudgetOfTest(set).free_by, FreeBy::kTest);
 }
 
 TEST(CodeBudgetTest, CoversNoTestByName) {
   const BudgetSet set = Set(R"("code": {"paths": ["net/*"]}, "limits": {"program": {"lost":
                                {"blocks": 0}}})");
-  EXPECT_EQ(ForTest(set), AppliedBudget{});
+  EXPECT_EQ(BudgetOfTest(set), AppliedBudget{});
   EXPECT_EQ(set.ForProgram().value(), AppliedBudget{});
 }
 
 TEST(CodeBudgetTest, CoversTheTestsThatItNamesToo) {
-  EXPECT_EQ(ForTest(Set(R"("code": {"paths": ["net/*"]}, "tests": ["A.*"])")).component, "net");
+  EXPECT_EQ(BudgetOfTest(Set(R"("code": {"paths": ["net/*"]}, "tests": ["A.*"])")).component,
+            "net");
 }
 
 TEST(CodeBudgetTest, OfSeveralFilesIsNoConflict) {
-  const BudgetSet set(
-      {Parse(R"("code": {"paths": ["net/*"]})"), Parse(R"("code": {"paths": ["disk/*"]})", "disk"),
-       Parse(R"("limits": {"test": {"lost": {"blocks": 0}}})", "unowned"),
-       Parse(R"("tests": ["*"])", "tests")},
-      "net_test", kToday);
-  EXPECT_EQ(ForTest(set).component, "tests");
+  const BudgetSet set({FileWith(R"("code": {"paths": ["net/*"]})"),
+                       FileWith(R"("code": {"paths": ["disk/*"]})", "disk"),
+                       FileWith(R"("limits": {"test": {"lost": {"blocks": 0}}})", "unowned"),
+                       FileWith(R"("tests": ["*"])", "tests")},
+                      "net_test", kToday);
+  EXPECT_EQ(BudgetOfTest(set).component, "tests");
   std::vector<std::string> owners;
   for (const BudgetFile* file : set.CodeOwners()) owners.push_back(file->component);
   EXPECT_THAT(owners, ElementsAre("net", "disk", "unowned"));

@@ -29,10 +29,10 @@ std::string Net(const std::string& members) { return R"({"component": "net", )" 
 std::string OfTest(const std::string& limits) {
   return Net(R"("limits": {"test": )" + limits + "}");
 }
-std::string OverrideOf(const std::string& members) {
+std::string NetWithOverride(const std::string& members) {
   return Net(R"("overrides": [{"tests": ["A.*"], "reason": "x", )" + members + "}]");
 }
-std::string AllowanceOf(const std::string& members) {
+std::string NetWithAllowance(const std::string& members) {
   return Net(R"("allowances": [{"stack": ["a"], "reason": "x", )" + members + "}]");
 }
 
@@ -55,75 +55,77 @@ TEST(BudgetSchemaTest, AcceptsWhatTheReaderAccepts) {
         Net(R"("limits": {"suite": {"peak": {"bytes": 1}}, "program": {"peak": {"bytes": 1}}})"),
         Net(R"("overrides": [], "allowances": [])"),
         Net(R"("processes": ["helper*", "a"], "limits": {"process": {"lost": {"bytes": 1}}})"),
-        OverrideOf(R"("limits": {"process": {"outstanding": {"bytes": 1}}})"),
-        OverrideOf(R"("limits": {"test": {"threads": 1}, "suite": {"peak": {"bytes": 1}}})"),
-        OverrideOf(R"("free_by": "suite", "owner": "me", "issue": "1", "expires": "2026-12-31")"),
-        AllowanceOf(R"("tests": ["A.*"], "bytes": "1 kB", "blocks": 2, "owner": "me")"),
-        AllowanceOf(R"("issue": "1", "expires": "2028-02-29")")}) {
+        NetWithOverride(R"("limits": {"process": {"outstanding": {"bytes": 1}}})"),
+        NetWithOverride(R"("limits": {"test": {"threads": 1}, "suite": {"peak": {"bytes": 1}}})"),
+        NetWithOverride(
+            R"("free_by": "suite", "owner": "me", "issue": "1", "expires": "2026-12-31")"),
+        NetWithAllowance(R"("tests": ["A.*"], "bytes": "1 kB", "blocks": 2, "owner": "me")"),
+        NetWithAllowance(R"("issue": "1", "expires": "2028-02-29")")}) {
     EXPECT_TRUE(ReaderAccepts(budget)) << budget;
     EXPECT_TRUE(SchemaAccepts(budget)) << budget;
   }
 }
 
 TEST(BudgetSchemaTest, RefusesWhatTheReaderRefuses) {
-  for (const std::string& budget : {std::string("[]"),
-                                    std::string("{}"),
-                                    std::string(R"({"component": ""})"),
-                                    std::string(R"({"component": " \t"})"),
-                                    std::string(R"({"component": 5})"),
-                                    Net(R"("test": ["A.*"])"),
-                                    Net(R"("owner": null)"),
-                                    Net(R"("tests": "A.*")"),
-                                    Net(R"("tests": [])"),
-                                    Net(R"("tests": [""])"),
-                                    Net(R"("binaries": [1])"),
-                                    Net(R"("code": {})"),
-                                    Net(R"("code": {"path": ["a"]})"),
-                                    Net(R"("code": {"paths": []})"),
-                                    Net(R"("free_by": "end")"),
-                                    Net(R"("confirm": true)"),
-                                    Net(R"("threads": "all")"),
-                                    Net(R"("limits": {})"),
-                                    Net(R"("limits": {"tests": {}})"),
-                                    OfTest("{}"),
-                                    OfTest("0"),
-                                    OfTest(R"({"leaked": 1})"),
-                                    OfTest(R"({"outstanding": {}})"),
-                                    OfTest(R"({"lost": 0})"),
-                                    OfTest(R"({"lost": {"byte": 0}})"),
-                                    OfTest(R"({"lost": {"bytes": -1}})"),
-                                    OfTest(R"({"lost": {"bytes": 1.5}})"),
-                                    OfTest(R"({"lost": {"bytes": true}})"),
-                                    OfTest(R"({"lost": {"bytes": "64"}})"),
-                                    OfTest(R"({"lost": {"bytes": "64 KB"}})"),
-                                    OfTest(R"({"lost": {"bytes": "-1 KiB"}})"),
-                                    OfTest(R"({"lost": {"blocks": "2"}})"),
-                                    OfTest(R"({"peak": {"blocks": 1}})"),
-                                    OfTest(R"({"peak": 1})"),
-                                    OfTest(R"({"mapped": {}})"),
-                                    OfTest(R"({"file_descriptors": -1})"),
-                                    OfTest(R"({"threads": {"blocks": 1}})"),
-                                    Net(R"("processes": [])"),
-                                    Net(R"("processes": "helper")"),
-                                    Net(R"("processes": ["bin/helper"])"),
-                                    Net(R"("limits": {"process": {"threads": 1}})"),
-                                    Net(R"("overrides": {})"),
-                                    Net(R"("overrides": [5])"),
-                                    Net(R"("overrides": [{"tests": ["A.*"], "reason": "x"}])"),
-                                    Net(R"("overrides": [{"tests": ["A.*"], "free_by": "suite"}])"),
-                                    Net(R"("overrides": [{"reason": "x", "free_by": "suite"}])"),
-                                    OverrideOf(R"("limits": {"program": {"peak": {"bytes": 1}}})"),
-                                    OverrideOf(R"("limits": {})"),
-                                    OverrideOf(R"("free_by": "suite", "expires": "31.12.2026")"),
-                                    OverrideOf(R"("free_by": "suite", "expires": "2026-13-01")"),
-                                    OverrideOf(R"("free_by": "suite", "because": "x")"),
-                                    Net(R"("allowances": {})"),
-                                    Net(R"("allowances": [{"stack": ["a"]}])"),
-                                    Net(R"("allowances": [{"reason": "x"}])"),
-                                    Net(R"("allowances": [{"stack": [], "reason": "x"}])"),
-                                    Net(R"("allowances": [{"stack": ["a"], "reason": " "}])"),
-                                    AllowanceOf(R"("blocks": -1)"),
-                                    AllowanceOf(R"("limits": {})")}) {
+  for (const std::string& budget :
+       {std::string("[]"),
+        std::string("{}"),
+        std::string(R"({"component": ""})"),
+        std::string(R"({"component": " \t"})"),
+        std::string(R"({"component": 5})"),
+        Net(R"("test": ["A.*"])"),
+        Net(R"("owner": null)"),
+        Net(R"("tests": "A.*")"),
+        Net(R"("tests": [])"),
+        Net(R"("tests": [""])"),
+        Net(R"("binaries": [1])"),
+        Net(R"("code": {})"),
+        Net(R"("code": {"path": ["a"]})"),
+        Net(R"("code": {"paths": []})"),
+        Net(R"("free_by": "end")"),
+        Net(R"("confirm": true)"),
+        Net(R"("threads": "all")"),
+        Net(R"("limits": {})"),
+        Net(R"("limits": {"tests": {}})"),
+        OfTest("{}"),
+        OfTest("0"),
+        OfTest(R"({"leaked": 1})"),
+        OfTest(R"({"outstanding": {}})"),
+        OfTest(R"({"lost": 0})"),
+        OfTest(R"({"lost": {"byte": 0}})"),
+        OfTest(R"({"lost": {"bytes": -1}})"),
+        OfTest(R"({"lost": {"bytes": 1.5}})"),
+        OfTest(R"({"lost": {"bytes": true}})"),
+        OfTest(R"({"lost": {"bytes": "64"}})"),
+        OfTest(R"({"lost": {"bytes": "64 KB"}})"),
+        OfTest(R"({"lost": {"bytes": "-1 KiB"}})"),
+        OfTest(R"({"lost": {"blocks": "2"}})"),
+        OfTest(R"({"peak": {"blocks": 1}})"),
+        OfTest(R"({"peak": 1})"),
+        OfTest(R"({"mapped": {}})"),
+        OfTest(R"({"file_descriptors": -1})"),
+        OfTest(R"({"threads": {"blocks": 1}})"),
+        Net(R"("processes": [])"),
+        Net(R"("processes": "helper")"),
+        Net(R"("processes": ["bin/helper"])"),
+        Net(R"("limits": {"process": {"threads": 1}})"),
+        Net(R"("overrides": {})"),
+        Net(R"("overrides": [5])"),
+        Net(R"("overrides": [{"tests": ["A.*"], "reason": "x"}])"),
+        Net(R"("overrides": [{"tests": ["A.*"], "free_by": "suite"}])"),
+        Net(R"("overrides": [{"reason": "x", "free_by": "suite"}])"),
+        NetWithOverride(R"("limits": {"program": {"peak": {"bytes": 1}}})"),
+        NetWithOverride(R"("limits": {})"),
+        NetWithOverride(R"("free_by": "suite", "expires": "31.12.2026")"),
+        NetWithOverride(R"("free_by": "suite", "expires": "2026-13-01")"),
+        NetWithOverride(R"("free_by": "suite", "because": "x")"),
+        Net(R"("allowances": {})"),
+        Net(R"("allowances": [{"stack": ["a"]}])"),
+        Net(R"("allowances": [{"reason": "x"}])"),
+        Net(R"("allowances": [{"stack": [], "reason": "x"}])"),
+        Net(R"("allowances": [{"stack": ["a"], "reason": " "}])"),
+        NetWithAllowance(R"("blocks": -1)"),
+        NetWithAllowance(R"("limits": {})")}) {
     EXPECT_FALSE(ReaderAccepts(budget)) << budget;
     EXPECT_FALSE(SchemaAccepts(budget)) << budget;
   }
@@ -139,7 +141,7 @@ TEST(BudgetSchemaTest, LeavesToTheReaderWhatASchemaCannotSay) {
        {Inexpressible{"a key twice", Net(R"("component": "http")")},
         Inexpressible{"a part of a byte", OfTest(R"({"lost": {"bytes": "1.3 KiB"}})")},
         Inexpressible{"too large a size", OfTest(R"({"lost": {"bytes": "8589934592 GiB"}})")},
-        Inexpressible{"no such day", AllowanceOf(R"("expires": "2026-02-30")")}}) {
+        Inexpressible{"no such day", NetWithAllowance(R"("expires": "2026-02-30")")}}) {
     EXPECT_FALSE(ReaderAccepts(it.budget)) << it.why;
     EXPECT_TRUE(SchemaAccepts(it.budget)) << it.why;
   }

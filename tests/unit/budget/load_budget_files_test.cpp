@@ -30,7 +30,7 @@ std::vector<std::string> ComponentsIn(const std::vector<fs::path>& paths) {
   return components;
 }
 
-std::string ErrorOf(const std::vector<fs::path>& paths) {
+std::string LoadingErrorOf(const std::vector<fs::path>& paths) {
   const Expected<std::vector<BudgetFile>> files = LoadBudgetFiles(paths);
   if (files) return "no error";
   EXPECT_EQ(files.error().exit_code, ExitCode::kUsage);
@@ -94,9 +94,10 @@ TEST(LoadBudgetFilesTest, ReadsNothingWhenNothingIsGiven) {
 TEST(LoadBudgetFilesTest, FailsOnAFileThatDoesNotExist) {
   const test::TemporaryDirectory temp;
   const fs::path file = temp.File("none.json");
-  EXPECT_EQ(ErrorOf({file}), file.string() +
-                                 ": cannot be read: No such file or directory; check the path and "
-                                 "its permissions");
+  EXPECT_EQ(LoadingErrorOf({file}),
+            file.string() +
+                ": cannot be read: No such file or directory; check the path and "
+                "its permissions");
 }
 
 TEST(LoadBudgetFilesTest, FailsOnAFileThatMayNotBeRead) {
@@ -104,9 +105,10 @@ TEST(LoadBudgetFilesTest, FailsOnAFileThatMayNotBeRead) {
   const test::TemporaryDirectory temp;
   const fs::path file = temp.Write("net.json", Budget("net"));
   fs::permissions(file, fs::perms::none);
-  EXPECT_EQ(ErrorOf({file}), file.string() +
-                                 ": cannot be read: Permission denied; check the path and its "
-                                 "permissions");
+  EXPECT_EQ(LoadingErrorOf({file}),
+            file.string() +
+                ": cannot be read: Permission denied; check the path and its "
+                "permissions");
 }
 
 TEST(LoadBudgetFilesTest, FailsOnADirectoryThatMayNotBeRead) {
@@ -115,9 +117,10 @@ TEST(LoadBudgetFilesTest, FailsOnADirectoryThatMayNotBeRead) {
   const fs::path file = temp.Write("closed/net.leakgate.json", Budget("net"));
   temp.Write("other.leakgate.json", Budget("other"));
   fs::permissions(file.parent_path(), fs::perms::none);
-  EXPECT_EQ(ErrorOf({temp.path()}), temp.path() +
-                                        ": cannot be read: Permission denied; check the path and "
-                                        "its permissions");
+  EXPECT_EQ(LoadingErrorOf({temp.path()}),
+            temp.path() +
+                ": cannot be read: Permission denied; check the path and "
+                "its permissions");
   fs::permissions(file.parent_path(), fs::perms::owner_all);
 }
 
@@ -125,15 +128,16 @@ TEST(LoadBudgetFilesTest, FailsOnALinkInADirectoryThatLeadsNowhere) {
   const test::TemporaryDirectory temp;
   const fs::path link = temp.File("net.leakgate.json");
   fs::create_symlink(temp.File("gone.json"), link);
-  EXPECT_EQ(ErrorOf({temp.path()}), link.string() +
-                                        ": cannot be read: No such file or directory; check the "
-                                        "path and its permissions");
+  EXPECT_EQ(LoadingErrorOf({temp.path()}),
+            link.string() +
+                ": cannot be read: No such file or directory; check the "
+                "path and its permissions");
 }
 
 TEST(LoadBudgetFilesTest, FailsOnADirectoryWithoutBudgets) {
   const test::TemporaryDirectory temp;
   temp.Write("net.json", Budget("net"));
-  EXPECT_EQ(ErrorOf({temp.path()}),
+  EXPECT_EQ(LoadingErrorOf({temp.path()}),
             temp.path() +
                 ": holds no *.leakgate.json; name a budget file, or a directory with one in or "
                 "below it");
@@ -144,7 +148,7 @@ TEST(LoadBudgetFilesTest, FailsOnTheFirstBadFile) {
   temp.Write("a.leakgate.json", Budget("a"));
   const fs::path bad = temp.Write("b.leakgate.json", "");
   temp.Write("c.leakgate.json", "");
-  EXPECT_EQ(ErrorOf({temp.path()}),
+  EXPECT_EQ(LoadingErrorOf({temp.path()}),
             bad.string() + ":1:1: the file is empty; write at least {\"component\": \"NAME\"}");
 }
 

@@ -15,13 +15,13 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-LocatedValue Parse(std::string_view text) {
+LocatedValue ParseValue(std::string_view text) {
   const Expected<LocatedValue> value = ParseLocatedJson("a.json", text);
   if (!value) ADD_FAILURE() << value.error().message;
   return value.value_or(LocatedValue{});
 }
 
-std::string ErrorOf(std::string_view text) {
+std::string ParsingErrorOf(std::string_view text) {
   const Expected<LocatedValue> value = ParseLocatedJson("a.json", text);
   if (value) return "no error";
   EXPECT_EQ(value.error().exit_code, ExitCode::kUsage);
@@ -31,7 +31,7 @@ std::string ErrorOf(std::string_view text) {
 std::string Nested(std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); }
 
 TEST(LocatedJsonTest, KeepsEveryKindOfValue) {
-  const LocatedValue array = Parse(R"([null, true, 5, "x", [], {}])");
+  const LocatedValue array = ParseValue(R"([null, true, 5, "x", [], {}])");
   std::vector<JsonKind> kinds;
   for (const LocatedValue& element : array.elements) kinds.push_back(element.kind);
   EXPECT_THAT(kinds, ElementsAre(JsonKind::kNull, JsonKind::kBoolean, JsonKind::kNumber,
@@ -39,28 +39,28 @@ TEST(LocatedJsonTest, KeepsEveryKindOfValue) {
 }
 
 TEST(LocatedJsonTest, KeepsScalarsAsWritten) {
-  const LocatedValue array = Parse(R"([null, false, -5, 1.50, "x", 99999999999999999999])");
+  const LocatedValue array = ParseValue(R"([null, false, -5, 1.50, "x", 99999999999999999999])");
   std::vector<std::string> texts;
   for (const LocatedValue& element : array.elements) texts.push_back(element.text);
   EXPECT_THAT(texts, ElementsAre("null", "false", "-5", "1.50", "x", "99999999999999999999"));
 }
 
 TEST(LocatedJsonTest, KeepsMembersInOrder) {
-  const LocatedValue object = Parse(R"({"b": 1, "a": 2})");
+  const LocatedValue object = ParseValue(R"({"b": 1, "a": 2})");
   ASSERT_EQ(object.members.size(), 2U);
   EXPECT_EQ(object.members[0].key, "b");
   EXPECT_EQ(object.members[1].key, "a");
 }
 
 TEST(LocatedJsonTest, PutsANumberOnItsOwnLineWhenANewlineFollows) {
-  const LocatedValue array = Parse("[\n1\n,\n2\n]");
+  const LocatedValue array = ParseValue("[\n1\n,\n2\n]");
   ASSERT_EQ(array.elements.size(), 2U);
   EXPECT_EQ(array.elements[0].line, 2);
   EXPECT_EQ(array.elements[1].line, 4);
 }
 
 TEST(LocatedJsonTest, PutsContainersOnTheLineWhereTheyOpen) {
-  const LocatedValue object = Parse("{\n\"a\":\n{\n},\n\"b\": [\n]\n}");
+  const LocatedValue object = ParseValue("{\n\"a\":\n{\n},\n\"b\": [\n]\n}");
   ASSERT_EQ(object.members.size(), 2U);
   EXPECT_EQ(object.line, 1);
   EXPECT_EQ(object.members[0].line, 2);
@@ -69,7 +69,8 @@ TEST(LocatedJsonTest, PutsContainersOnTheLineWhereTheyOpen) {
 }
 
 TEST(LocatedJsonTest, KnowsTheColumnWhereEachKeyAndValueBegins) {
-  const LocatedValue object = Parse("{ \"a\" : [7 ,\"x\\\"y\", true], \"b\":{}\n, \"c\": -1.5}");
+  const LocatedValue object =
+      ParseValue("{ \"a\" : [7 ,\"x\\\"y\", true], \"b\":{}\n, \"c\": -1.5}");
   ASSERT_EQ(object.members.size(), 3U);
   EXPECT_EQ(object.members[0].column, 3);
   const LocatedValue& array = object.members[0].value;
@@ -85,7 +86,7 @@ TEST(LocatedJsonTest, KnowsTheColumnWhereEachKeyAndValueBegins) {
 
 TEST(LocatedJsonTest, KnowsTheTextOfEachValue) {
   const std::string text = "\xEF\xBB\xBF{\"a\": [7, \"x\" ], \"b\":-1.50e3}";
-  const LocatedValue object = Parse(text);
+  const LocatedValue object = ParseValue(text);
   const auto text_of = [&](const LocatedValue& value) {
     return text.substr(value.begin, value.end - value.begin);
   };
@@ -99,43 +100,43 @@ TEST(LocatedJsonTest, KnowsTheTextOfEachValue) {
 }
 
 TEST(LocatedJsonTest, FindsTheValueOfAKey) {
-  const LocatedValue object = Parse(R"({"a": 1, "b": 2})");
+  const LocatedValue object = ParseValue(R"({"a": 1, "b": 2})");
   ASSERT_NE(object.Find("b"), nullptr);
   EXPECT_EQ(object.Find("b")->text, "2");
   EXPECT_EQ(object.Find("c"), nullptr);
 }
 
 TEST(LocatedJsonTest, CountsLinesThatEndInCrLf) {
-  const LocatedValue object = Parse("{\r\n\"a\": 5\r\n}");
+  const LocatedValue object = ParseValue("{\r\n\"a\": 5\r\n}");
   ASSERT_EQ(object.members.size(), 1U);
   EXPECT_EQ(object.members[0].value.line, 2);
 }
 
 TEST(LocatedJsonTest, ReadsATextThatBeginsWithAByteOrderMark) {
-  EXPECT_EQ(Parse("\xEF\xBB\xBF{}").kind, JsonKind::kObject);
+  EXPECT_EQ(ParseValue("\xEF\xBB\xBF{}").kind, JsonKind::kObject);
 }
 
 TEST(LocatedJsonTest, ReadsNestingUpToTheLimit) {
-  EXPECT_EQ(Parse(Nested(kMaxJsonDepth)).kind, JsonKind::kArray);
+  EXPECT_EQ(ParseValue(Nested(kMaxJsonDepth)).kind, JsonKind::kArray);
 }
 
 TEST(LocatedJsonTest, RefusesDeeperNesting) {
-  EXPECT_EQ(ErrorOf(Nested(kMaxJsonDepth + 1)),
+  EXPECT_EQ(ParsingErrorOf(Nested(kMaxJsonDepth + 1)),
             "a.json:1:65: nested deeper than 64 levels; a budget needs at most 6");
-  EXPECT_THAT(ErrorOf(Nested(1'000'000)), HasSubstr("nested deeper"));
+  EXPECT_THAT(ParsingErrorOf(Nested(1'000'000)), HasSubstr("nested deeper"));
 }
 
 TEST(LocatedJsonTest, NamesBothLinesOfADuplicateKey) {
-  EXPECT_EQ(ErrorOf("{\n\"a\": 1,\n\"b\": 2,\n\"a\": 3\n}"),
+  EXPECT_EQ(ParsingErrorOf("{\n\"a\": 1,\n\"b\": 2,\n\"a\": 3\n}"),
             "a.json:4:1: \"a\" is set twice, here and on line 2; keep one of the two");
 }
 
 TEST(LocatedJsonTest, AllowsTheSameKeyInDifferentObjects) {
-  EXPECT_EQ(Parse(R"({"a": {"a": {"a": 1}}})").kind, JsonKind::kObject);
+  EXPECT_EQ(ParseValue(R"({"a": {"a": {"a": 1}}})").kind, JsonKind::kObject);
 }
 
 TEST(LocatedJsonTest, FindsADuplicateKeyThatIsSpeltWithAnEscape) {
-  EXPECT_EQ(ErrorOf(R"({"a": 1, "\u0061": 2})"),
+  EXPECT_EQ(ParsingErrorOf(R"({"a": 1, "\u0061": 2})"),
             "a.json:1:10: \"a\" is set twice, here and on line 1; keep one of the two");
 }
 
@@ -148,7 +149,7 @@ struct SyntaxCase {
 class SyntaxErrorTest : public testing::TestWithParam<SyntaxCase> {};
 
 TEST_P(SyntaxErrorTest, SaysWhereAndWhatAndTheRemedy) {
-  EXPECT_EQ(ErrorOf(GetParam().text), GetParam().message);
+  EXPECT_EQ(ParsingErrorOf(GetParam().text), GetParam().message);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -234,23 +235,23 @@ std::string ObjectOf(std::size_t keys) {
 }
 
 TEST(LocatedJsonTest, RefusesMoreThanAnyBudgetHas) {
-  EXPECT_EQ(ErrorOf(ObjectOf(kMaxJsonKeys)), "no error");
-  EXPECT_THAT(ErrorOf(ObjectOf(kMaxJsonKeys + 1)),
+  EXPECT_EQ(ParsingErrorOf(ObjectOf(kMaxJsonKeys)), "no error");
+  EXPECT_THAT(ParsingErrorOf(ObjectOf(kMaxJsonKeys + 1)),
               HasSubstr(": more than 256 keys in one object; remove those that no budget has"));
-  EXPECT_EQ(ErrorOf(Elements("0", kMaxJsonElements)), "no error");
-  EXPECT_THAT(ErrorOf(Elements("0", kMaxJsonElements + 1)),
+  EXPECT_EQ(ParsingErrorOf(Elements("0", kMaxJsonElements)), "no error");
+  EXPECT_THAT(ParsingErrorOf(Elements("0", kMaxJsonElements + 1)),
               HasSubstr(": more than 10000 elements in one list; write fewer, with patterns"));
-  EXPECT_EQ(ErrorOf(Elements(Elements("0", 9'999), 100)), "no error");
-  EXPECT_THAT(ErrorOf(Elements(Elements("[]", 9'999), 101)),
+  EXPECT_EQ(ParsingErrorOf(Elements(Elements("0", 9'999), 100)), "no error");
+  EXPECT_THAT(ParsingErrorOf(Elements(Elements("[]", 9'999), 101)),
               HasSubstr(": more than 1000000 values; split the budget into several files"));
 }
 
 TEST(LocatedJsonTest, RefusesATextThatIsLongerThanAnyBudgetHas) {
   const std::string longest(kMaxJsonTextBytes, 'a');
-  EXPECT_EQ(ErrorOf('"' + longest + '"'), "no error");
+  EXPECT_EQ(ParsingErrorOf('"' + longest + '"'), "no error");
   for (const std::string& text : {'"' + longest + "a\"", "{\"" + longest + "a\": 0}",
                                   "0." + std::string(kMaxJsonTextBytes, '1')}) {
-    EXPECT_THAT(ErrorOf(text),
+    EXPECT_THAT(ParsingErrorOf(text),
                 HasSubstr(": a text of more than 64 KiB; write several in its place"));
   }
 }
@@ -266,7 +267,7 @@ TEST(LocatedJsonTest, CostsAsMuchForEachByteHoweverManyThereAre) {
         std::function<std::string(std::size_t)>(nested),
         std::function<std::string(std::size_t)>(escapes)}) {
     const double growth =
-        test::GrowthOfCost(8'000, shape, [](const std::string& text) { (void)Parse(text); });
+        test::GrowthOfCost(8'000, shape, [](const std::string& text) { (void)ParseValue(text); });
     EXPECT_LT(growth, test::kMostGrowth) << shape(200);
   }
 }

@@ -11,7 +11,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-BudgetFile Parse(const std::string& component, const std::string& members) {
+BudgetFile FileOfComponent(const std::string& component, const std::string& members) {
   return GoodBudget(component + ".json",
                     "{\"component\": \"" + component + "\",\n" + members + "}");
 }
@@ -21,12 +21,14 @@ std::string ComponentOf(const BudgetSet& set, const std::string& image, const st
   return budget ? budget->component : budget.error().message;
 }
 
-const BudgetSet kNetAndDisk({Parse("net", R"("tests": ["Net.*"], "processes": ["helper*"])"),
-                             Parse("disk", R"("tests": ["Disk.*"], "processes": ["*"])")},
+const BudgetSet kNetAndDisk({FileOfComponent("net",
+                                             R"("tests": ["Net.*"], "processes": ["helper*"])"),
+                             FileOfComponent("disk", R"("tests": ["Disk.*"], "processes": ["*"])")},
                             "all_tests");
 
 TEST(ProcessBudgetTest, NamesProcessesByTheirWholeFileName) {
-  const BudgetSet set({Parse("net", R"("processes": ["helper", "server_?"])")}, "all_tests");
+  const BudgetSet set({FileOfComponent("net", R"("processes": ["helper", "server_?"])")},
+                      "all_tests");
   EXPECT_TRUE(set.NamesProcess("helper"));
   EXPECT_TRUE(set.NamesProcess("server_1"));
   EXPECT_FALSE(set.NamesProcess("my_helper"));
@@ -34,8 +36,9 @@ TEST(ProcessBudgetTest, NamesProcessesByTheirWholeFileName) {
 }
 
 TEST(ProcessBudgetTest, NamesNoneWhereNoFileOfTheBinaryDoes) {
-  const BudgetSet set({Parse("net", R"("binaries": ["net_test"], "processes": ["helper"])")},
-                      "disk_test");
+  const BudgetSet set(
+      {FileOfComponent("net", R"("binaries": ["net_test"], "processes": ["helper"])")},
+      "disk_test");
   EXPECT_FALSE(set.NamesProcesses());
   EXPECT_FALSE(set.NamesProcess("helper"));
 }
@@ -51,15 +54,15 @@ TEST(ProcessBudgetTest, ComesFromTheLongestPatternWhereThatFileNamesItNot) {
 }
 
 TEST(ProcessBudgetTest, RefusesTwoFilesWhosePatternsAreAsLong) {
-  const BudgetSet set(
-      {Parse("net", R"("processes": ["help*"])"), Parse("disk", R"("processes": ["*lper"])")},
-      "all_tests");
+  const BudgetSet set({FileOfComponent("net", R"("processes": ["help*"])"),
+                       FileOfComponent("disk", R"("processes": ["*lper"])")},
+                      "all_tests");
   EXPECT_THAT(ComponentOf(set, "helper", ""),
               HasSubstr("net.json and disk.json: both name the process helper"));
 }
 
 TEST(ProcessBudgetTest, TakesItsOwnLimitsAndNotTheProgramsOrTheTests) {
-  const BudgetSet set({Parse("net", R"("processes": ["helper"], "limits": {
+  const BudgetSet set({FileOfComponent("net", R"("processes": ["helper"], "limits": {
       "test": {"lost": {"bytes": 1}}, "program": {"lost": {"bytes": 2}},
       "process": {"lost": {"bytes": 3}}})")},
                       "all_tests");
@@ -67,7 +70,7 @@ TEST(ProcessBudgetTest, TakesItsOwnLimitsAndNotTheProgramsOrTheTests) {
 }
 
 TEST(ProcessBudgetTest, TakesTheOverrideForTheTestThatStartedIt) {
-  const BudgetSet set({Parse("net", R"("processes": ["helper"],
+  const BudgetSet set({FileOfComponent("net", R"("processes": ["helper"],
       "overrides": [{"tests": ["A.One"], "reason": "x",
                      "limits": {"process": {"outstanding": {"bytes": 7}}}}])")},
                       "all_tests");
@@ -93,18 +96,19 @@ TEST(UnseenProcessesTest, LeavesOutFilesOfWhoseTestsNoneRan) {
 }
 
 TEST(UnseenProcessesTest, AsksFilesForCodeAloneInEveryRun) {
-  const BudgetSet set({Parse("net", R"("code": {"paths": ["src/*"]}, "processes": ["helper"])")},
-                      "all_tests");
+  const BudgetSet set(
+      {FileOfComponent("net", R"("code": {"paths": ["src/*"]}, "processes": ["helper"])")},
+      "all_tests");
   EXPECT_THAT(set.UnseenProcesses({{"A.One", ""}}, {}), ElementsAre(HasSubstr("\"helper\"")));
 }
 
 TEST(UnseenProcessesTest, AsksOfAProgramWithoutTests) {
-  const BudgetSet set({Parse("net", R"("processes": ["helper"])")}, "all_tests");
+  const BudgetSet set({FileOfComponent("net", R"("processes": ["helper"])")}, "all_tests");
   EXPECT_THAT(set.UnseenProcesses({}, {}), ElementsAre(HasSubstr("\"helper\"")));
 }
 
 TEST(UnseenProcessesTest, SaysThatTheProgramItselfIsNotMeant) {
-  const BudgetSet set({Parse("net", R"("processes": ["all_*"])")}, "all_tests");
+  const BudgetSet set({FileOfComponent("net", R"("processes": ["all_*"])")}, "all_tests");
   EXPECT_THAT(set.UnseenProcesses({{"A.One", ""}}, {}),
               ElementsAre(HasSubstr("the program under test has that name")));
 }

@@ -32,16 +32,16 @@ const std::string kText = R"({ "component":"net",
 }
 )";
 
-RatchetedBudget ValueOf(const BudgetUsage& usage, UnusedEntries unused = UnusedEntries::kRemove,
-                        const std::string& text = kText) {
+RatchetedBudget Ratcheted(const BudgetUsage& usage, UnusedEntries unused = UnusedEntries::kRemove,
+                          const std::string& text = kText) {
   const Expected<RatchetedBudget> result = Ratchet("a.json", text, usage, unused);
   if (!result) ADD_FAILURE() << result.error().message;
   return result.value_or(RatchetedBudget{});
 }
 
 // `text` with one part of it replaced.
-std::string With(const std::string& part, const std::string& replacement,
-                 std::string text = kText) {
+std::string TextWith(const std::string& part, const std::string& replacement,
+                     std::string text = kText) {
   EXPECT_NE(text.find(part), std::string::npos) << part;
   return text.replace(text.find(part), part.size(), replacement);
 }
@@ -52,7 +52,7 @@ BudgetUsage Everything() {
 }
 
 TEST(RatchetTest, ChangesNothingWhereAllIsUsed) {
-  const RatchetedBudget result = ValueOf(Everything());
+  const RatchetedBudget result = Ratcheted(Everything());
   EXPECT_EQ(result.text, kText);
   EXPECT_THAT(result.changes, IsEmpty());
 }
@@ -61,14 +61,14 @@ TEST(RatchetTest, LeavesWhatOtherBinariesMayNeed) {
   BudgetUsage usage = Everything();
   usage.allowances = {{4, {8, 1}}, {7, {8, 5}}};
   usage.of_other_binaries = {4, 6};
-  EXPECT_EQ(ValueOf(usage).text, kText);
+  EXPECT_EQ(Ratcheted(usage).text, kText);
 }
 
 TEST(RatchetTest, LowersAnAllowanceToWhatWasUsed) {
   BudgetUsage usage = Everything();
   usage.allowances[4] = {4096, 1};
-  const RatchetedBudget result = ValueOf(usage);
-  EXPECT_EQ(result.text, With("\"blocks\":2", "\"blocks\":1", With("\"64 KiB\"", "4096")));
+  const RatchetedBudget result = Ratcheted(usage);
+  EXPECT_EQ(result.text, TextWith("\"blocks\":2", "\"blocks\":1", TextWith("\"64 KiB\"", "4096")));
   EXPECT_THAT(result.changes, ElementsAre("a.json:4: allowance: bytes: 65536 -> 4096",
                                           "a.json:5: allowance: blocks: 2 -> 1"));
 }
@@ -77,18 +77,18 @@ TEST(RatchetTest, NeverLoosens) {
   BudgetUsage usage = Everything();
   usage.allowances[4] = {1'000'000, 1'000};
   usage.overrides[10] = {{"test.outstanding.bytes", 1'000}, {"test.threads", 50}};
-  EXPECT_EQ(ValueOf(usage).text, kText);
+  EXPECT_EQ(Ratcheted(usage).text, kText);
 }
 
 TEST(RatchetTest, RemovesAllowancesThatNothingUsed) {
   BudgetUsage usage = Everything();
   usage.allowances.erase(6);
   usage.allowances[7] = {};
-  const RatchetedBudget result = ValueOf(usage);
-  EXPECT_EQ(result.text, With(R"(
+  const RatchetedBudget result = Ratcheted(usage);
+  EXPECT_EQ(result.text, TextWith(R"(
     , {"issue": "NET-1",
        "stack": ["b"], "reason": "b"},   {"stack": ["c"], "blocks": 5, "reason": "c"})",
-                              ""));
+                                  ""));
   EXPECT_THAT(result.changes, ElementsAre("a.json:6: allowance removed: nothing used it",
                                           "a.json:7: allowance removed: nothing used it"));
 }
@@ -96,14 +96,14 @@ TEST(RatchetTest, RemovesAllowancesThatNothingUsed) {
 TEST(RatchetTest, RemovesTheFirstOfSeveral) {
   BudgetUsage usage = Everything();
   usage.allowances.erase(4);
-  EXPECT_EQ(ValueOf(usage).text, With(R"({"stack": ["net::Grow"],   "bytes": "64 KiB",
+  EXPECT_EQ(Ratcheted(usage).text, TextWith(R"({"stack": ["net::Grow"],   "bytes": "64 KiB",
        "blocks":2, "reason": "one pool"}
     , )",
-                                      ""));
+                                            ""));
 }
 
 TEST(RatchetTest, LeavesAnEmptyListWhereNothingIsUsed) {
-  const RatchetedBudget result = ValueOf({});
+  const RatchetedBudget result = Ratcheted({});
   EXPECT_EQ(result.text, R"({ "component":"net",
   "limits": {"test": {"outstanding": {"bytes": 99}}},
   "allowances" : [],
@@ -117,25 +117,25 @@ TEST(RatchetTest, LowersTheLimitsOfAnOverrideToWhatWasMeasured) {
   BudgetUsage usage = Everything();
   usage.overrides[10] = {
       {"test.outstanding.bytes", 64}, {"test.threads", 0}, {"suite.growth.bytes", 10}};
-  const RatchetedBudget result = ValueOf(usage);
-  EXPECT_EQ(result.text, With("\"1 kB\"", "10",
-                              With("\"threads\": 3", "\"threads\": 0",
-                                   With("\"bytes\": 100", "\"bytes\": 64"))));
+  const RatchetedBudget result = Ratcheted(usage);
+  EXPECT_EQ(result.text, TextWith("\"1 kB\"", "10",
+                                  TextWith("\"threads\": 3", "\"threads\": 0",
+                                           TextWith("\"bytes\": 100", "\"bytes\": 64"))));
   EXPECT_THAT(result.changes, ElementsAre("a.json:11: override: test.outstanding.bytes: 100 -> 64",
                                           "a.json:11: override: test.threads: 3 -> 0",
                                           "a.json:12: override: suite.growth.bytes: 1000 -> 10"));
 }
 
 TEST(RatchetTest, KeepsWhatNothingUsedIfTheRunCouldNotTell) {
-  EXPECT_EQ(ValueOf({}, UnusedEntries::kKeep).text, kText);
+  EXPECT_EQ(Ratcheted({}, UnusedEntries::kKeep).text, kText);
 }
 
 TEST(RatchetTest, HasNothingToDoTheSecondTime) {
   BudgetUsage usage = Everything();
   usage.allowances[4] = {4096, 1};
   usage.allowances.erase(7);
-  const std::string once = ValueOf(usage).text;
-  EXPECT_EQ(ValueOf(usage, UnusedEntries::kRemove, once).text, once);
+  const std::string once = Ratcheted(usage).text;
+  EXPECT_EQ(Ratcheted(usage, UnusedEntries::kRemove, once).text, once);
 }
 
 TEST(RatchetTest, RefusesABadFile) {

@@ -3,6 +3,7 @@
 #include "runner/budget/apply_limits.h"
 #include "runner/budget/read_budget.h"
 #include "runner/cli/commands/budget.h"
+#include "tests/unit/budget/good_budget.h"
 
 namespace leakgate {
 namespace {
@@ -11,15 +12,12 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-BudgetFile Parse(const std::string& path, const std::string& members) {
-  const Expected<BudgetFile> file =
-      ParseBudgetFile(path, "{\"component\": \"net\",\n" + members + "}");
-  if (!file) ADD_FAILURE() << file.error().message;
-  return file.value_or(BudgetFile{});
+BudgetFile NetBudget(const std::string& path, const std::string& members) {
+  return GoodBudget(path, "{\"component\": \"net\",\n" + members + "}");
 }
 
 BudgetProblems DatesOn(const std::string& today) {
-  return CheckDates(Parse("a.json", R"("allowances": [{"stack": ["a"], "reason": "x",
+  return CheckDates(NetBudget("a.json", R"("allowances": [{"stack": ["a"], "reason": "x",
                           "expires": "2026-03-31"}])"),
                     *ParseDate(today));
 }
@@ -41,21 +39,22 @@ TEST(CheckDatesTest, TakesWhatHasExpiredForAnError) {
 const std::vector<TestId> kTests = {{"A.One", ""}, {"A.Two", ""}};
 
 TEST(CheckAgainstTestsTest, TellsAConflictOnce) {
-  const BudgetSet set({Parse("a.json", "\"owner\": \"x\""), Parse("b.json", "\"owner\": \"y\"")},
-                      "net_test");
+  const BudgetSet set(
+      {NetBudget("a.json", "\"owner\": \"x\""), NetBudget("b.json", "\"owner\": \"y\"")},
+      "net_test");
   const BudgetProblems problems = CheckAgainstTests(set, kTests);
   EXPECT_THAT(problems.errors, ElementsAre(testing::HasSubstr("both cover A.One")));
 }
 
 TEST(CheckAgainstTestsTest, WarnsOfAProcessThatIsTheBinaryItself) {
-  const BudgetSet set({Parse("a.json", R"("processes": ["*", "net_test"])")}, "net_test");
+  const BudgetSet set({NetBudget("a.json", R"("processes": ["*", "net_test"])")}, "net_test");
   EXPECT_THAT(CheckAgainstTests(set, kTests).warnings,
               ElementsAre("a.json:2: processes: \"net_test\" is the binary itself, whose death "
                           "tests are not meant; name what its tests start"));
 }
 
 TEST(CheckAgainstTestsTest, WarnsOfPatternsThatMatchNoTest) {
-  const BudgetSet set({Parse("a.json", R"("tests": ["A.*", "B.*"],
+  const BudgetSet set({NetBudget("a.json", R"("tests": ["A.*", "B.*"],
     "overrides": [{"tests": ["C.*"], "free_by": "suite", "reason": "x"}],
     "allowances": [{"tests": ["D.*"], "stack": ["a"], "reason": "x"}])")},
                       "net_test");
@@ -71,8 +70,9 @@ TEST(CheckAgainstTestsTest, WarnsOfPatternsThatMatchNoTest) {
 }
 
 TEST(DescribeBudgetTest, CountsItsExceptions) {
-  EXPECT_EQ(DescribeBudget(Parse("a.json", R"("allowances": [{"stack": ["a"], "reason": "x"}])")),
-            "ok: component net, 0 overrides, 1 allowance");
+  EXPECT_EQ(
+      DescribeBudget(NetBudget("a.json", R"("allowances": [{"stack": ["a"], "reason": "x"}])")),
+      "ok: component net, 0 overrides, 1 allowance");
 }
 
 }  // namespace

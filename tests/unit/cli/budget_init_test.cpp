@@ -3,7 +3,7 @@
 #include "runner/budget/apply_limits.h"
 #include "runner/budget/read_budget.h"
 #include "runner/cli/commands/budget.h"
-#include "tests/unit/attribution/frames.h"
+#include "tests/unit/cli/failing_windows.h"
 
 namespace leakgate {
 namespace {
@@ -13,29 +13,13 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-const std::chrono::year_month_day kToday = *ParseDate("2026-11-21");
-
-Finding LostAt(const std::string& function, Amount amount) {
-  Finding finding;
-  finding.amount = amount;
-  finding.stack = {In(function)};
-  finding.user_frame = 0;
-  finding.reach = Reach::kLost;
-  return finding;
-}
-
-WindowResult Failing(std::vector<Finding> findings) {
-  WindowResult window;
-  window.verdict = Verdict::kOverBudget;
-  window.findings = std::move(findings);
-  return window;
-}
+const std::chrono::year_month_day kDayOfWriting = *ParseDate("2026-11-21");
 
 BudgetFile BudgetOf(std::vector<WindowResult> windows) {
   RunResult result;
   result.binary = "/build/net_test";
   result.windows = std::move(windows);
-  const std::string text = MakeInitialBudget("net", result, kToday).text;
+  const std::string text = MakeInitialBudget("net", result, kDayOfWriting).text;
   const Expected<BudgetFile> file = ParseBudgetFile("net.leakgate.json", text);
   if (!file) ADD_FAILURE() << file.error().message << "\n" << text;
   return file.value_or(BudgetFile{});
@@ -133,7 +117,7 @@ TEST(InitialBudgetTest, SaysWhatNoEntryAllows) {
   unknown.name = "Net.Stripped";
   RunResult result;
   result.windows = {freeing, unknown};
-  EXPECT_THAT(MakeInitialBudget("net", result, kToday).still_failing,
+  EXPECT_THAT(MakeInitialBudget("net", result, kDayOfWriting).still_failing,
               ElementsAre(HasSubstr("Net.Stripped still fails: 16 B in 1 block"),
                           HasSubstr("Net.FreesTwice still fails: no entry allows")));
 }

@@ -7,7 +7,7 @@
 
 #include "runner/budget/read_budget.h"
 #include "tests/support/command.h"
-#include "tests/unit/attribution/frames.h"
+#include "tests/unit/cli/failing_windows.h"
 
 namespace leakgate {
 namespace {
@@ -20,20 +20,9 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
-Finding LostAt(const std::string& function, Amount amount) {
-  Finding finding;
-  finding.amount = amount;
-  finding.stack = {In(function)};
-  finding.user_frame = 0;
-  finding.reach = Reach::kLost;
-  return finding;
-}
-
-WindowResult Failing(const std::string& test, std::vector<Finding> findings) {
-  WindowResult window;
+WindowResult FailingTest(const std::string& test, std::vector<Finding> findings) {
+  WindowResult window = Failing(std::move(findings));
   window.name = test;
-  window.verdict = Verdict::kOverBudget;
-  window.findings = std::move(findings);
   return window;
 }
 
@@ -77,8 +66,9 @@ class ComponentBudgetsTest : public testing::Test {
 
 TEST_F(ComponentBudgetsTest, EachFolderHasAFileAlsoOneThatAcceptsNothing) {
   ComponentBudgets budgets = Budgets(all_);
-  EXPECT_THAT(budgets.Accept("b", RunOf({Failing("Tls.A", {LostAt("net::F()", {8, 1})})})).windows,
-              IsEmpty());
+  EXPECT_THAT(
+      budgets.Accept("b", RunOf({FailingTest("Tls.A", {LostAt("net::F()", {8, 1})})})).windows,
+      IsEmpty());
   ASSERT_TRUE(budgets.Write());
   const BudgetFile net = Read("src/net/net.leakgate.json");
   EXPECT_EQ(net.component, "net");
@@ -99,8 +89,8 @@ TEST_F(ComponentBudgetsTest, CodeownersNamesFoldersAndOwners) {
 
 TEST_F(ComponentBudgetsTest, OneMoreBlockOfATestIsNotAllowed) {
   ComponentBudgets budgets = Budgets(all_);
-  (void)budgets.Accept("b", RunOf({Failing("Net.A", {LostAt("net::F()", {8, 1})}),
-                                   Failing("Net.B", {LostAt("net::F()", {16, 2})})}));
+  (void)budgets.Accept("b", RunOf({FailingTest("Net.A", {LostAt("net::F()", {8, 1})}),
+                                   FailingTest("Net.B", {LostAt("net::F()", {16, 2})})}));
   ASSERT_TRUE(budgets.Write());
   const std::vector<Allowance> allowances = Read("src/net/net.leakgate.json").allowances;
   ASSERT_THAT(allowances, SizeIs(2));
@@ -112,9 +102,9 @@ TEST_F(ComponentBudgetsTest, OneMoreBlockOfATestIsNotAllowed) {
 
 TEST_F(ComponentBudgetsTest, WhatIsInAnotherTestEachTimeIsAllowedInAllOfTheComponent) {
   ComponentBudgets budgets = Budgets(all_);
-  (void)budgets.Accept("b", RunOf({Failing("Net.A", {LostAt("net::Once()", {8, 1})})}));
+  (void)budgets.Accept("b", RunOf({FailingTest("Net.A", {LostAt("net::Once()", {8, 1})})}));
   ASSERT_TRUE(budgets.Write());
-  (void)budgets.Accept("b", RunOf({Failing("Net.B", {LostAt("net::Once()", {8, 1})})}));
+  (void)budgets.Accept("b", RunOf({FailingTest("Net.B", {LostAt("net::Once()", {8, 1})})}));
   ASSERT_TRUE(budgets.Write());
   const std::vector<Allowance> allowances = Read("src/net/net.leakgate.json").allowances;
   ASSERT_THAT(allowances, SizeIs(1));
@@ -126,8 +116,8 @@ TEST_F(ComponentBudgetsTest, AllInstancesOfAParameterisedTestAreOne) {
   ComponentBudgets budgets = Budgets({{"All/P-Q.X/0", "src/net/net_test.cc"},
                                       {"All/P-Q.X/1", "src/net/net_test.cc"},
                                       {"T/0.X", "src/net/net_test.cc"}});
-  (void)budgets.Accept("b", RunOf({Failing("All/P-Q.X/1", {LostAt("net::F()", {8, 1})}),
-                                   Failing("T/0.X", {LostAt("net::F()", {8, 1})})}));
+  (void)budgets.Accept("b", RunOf({FailingTest("All/P-Q.X/1", {LostAt("net::F()", {8, 1})}),
+                                   FailingTest("T/0.X", {LostAt("net::F()", {8, 1})})}));
   ASSERT_TRUE(budgets.Write());
   EXPECT_THAT(Read("src/net/net.leakgate.json").allowances.at(0).tests,
               ElementsAre("All/P?Q.X/*", "T/*.X"));
@@ -138,15 +128,15 @@ TEST_F(ComponentBudgetsTest, WhatNoBudgetCanHaveIsLeftOver) {
                                       {"Suite.A", "src/net/net_test.cc"},
                                       {"Suite.B", "src/disk/disk_test.cc"},
                                       {"Gen.A", "gen/gen_test.cc"}});
-  WindowResult both = Failing("Net.A", {LostAt("net::F()", {8, 1}), LostAt("", {9, 1})});
+  WindowResult both = FailingTest("Net.A", {LostAt("net::F()", {8, 1}), LostAt("", {9, 1})});
   both.violations = {{.metric = "lost_bytes"}, {.metric = "file_descriptors"}};
   both.free_errors = {{.text = "freed twice"}};
-  WindowResult suite = Failing("Suite", {LostAt("net::F()", {8, 1})});
+  WindowResult suite = FailingTest("Suite", {LostAt("net::F()", {8, 1})});
   suite.kind = WindowKind::kSuite;
-  WindowResult program = Failing("b", {LostAt("main", {8, 1})});
+  WindowResult program = FailingTest("b", {LostAt("main", {8, 1})});
   program.kind = WindowKind::kProgram;
   const RunResult rest = budgets.Accept(
-      "b", RunOf({both, Failing("Gen.A", {LostAt("gen::F()", {8, 1})}), suite, program}));
+      "b", RunOf({both, FailingTest("Gen.A", {LostAt("gen::F()", {8, 1})}), suite, program}));
   ASSERT_THAT(rest.windows, SizeIs(4));
   EXPECT_THAT(rest.windows[0].findings, ElementsAre(LostAt("", {9, 1})));
   EXPECT_THAT(rest.windows[0].free_errors, SizeIs(1));

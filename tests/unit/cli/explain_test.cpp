@@ -3,6 +3,7 @@
 #include "runner/budget/apply_limits.h"
 #include "runner/budget/read_budget.h"
 #include "runner/cli/commands/budget.h"
+#include "tests/unit/budget/good_budget.h"
 
 namespace leakgate {
 namespace {
@@ -10,17 +11,11 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-const std::chrono::year_month_day kToday = *ParseDate("2026-03-10");
-
-BudgetFile Parse(const std::string& path, const std::string& text) {
-  const Expected<BudgetFile> file = ParseBudgetFile(path, text);
-  if (!file) ADD_FAILURE() << file.error().message;
-  return file.value_or(BudgetFile{});
-}
+const std::chrono::year_month_day kDayOfExplaining = *ParseDate("2026-03-10");
 
 std::string Explain(std::vector<BudgetFile> files, const TestId& test) {
-  const BudgetSet set(std::move(files), "net_test", kToday);
-  const Expected<std::string> text = ExplainText(set, test, kToday);
+  const BudgetSet set(std::move(files), "net_test", kDayOfExplaining);
+  const Expected<std::string> text = ExplainText(set, test, kDayOfExplaining);
   return text ? *text : text.error().message;
 }
 
@@ -37,7 +32,7 @@ TEST(ExplainTextTest, TellsTheDefaultPolicyWhereNoFileCoversTheTest) {
 
 TEST(ExplainTextTest, TellsEachLimitWithItsPlaceAndReason) {
   const std::string text =
-      Explain({Parse("net.leakgate.json", R"({"component": "net", "owner": "team-net",
+      Explain({GoodBudget("net.leakgate.json", R"({"component": "net", "owner": "team-net",
   "limits": {"test": {"outstanding": {"bytes": 64}, "threads": 1}},
   "overrides": [{"tests": ["A.*"], "limits": {"test": {"threads": 2}}, "reason": "a pool"}]})")},
               {"A.One", "/src/a.cc"});
@@ -49,9 +44,9 @@ TEST(ExplainTextTest, TellsEachLimitWithItsPlaceAndReason) {
 }
 
 TEST(ExplainTextTest, RanksTheFilesThatCoverTheTest) {
-  const std::string text = Explain({Parse("/r/a/a.leakgate.json", R"({"component": "a"})"),
-                                    Parse("/r/a/b/b.leakgate.json", R"({"component": "b"})"),
-                                    Parse("/ci/c.leakgate.json", R"({"component": "c"})")},
+  const std::string text = Explain({GoodBudget("/r/a/a.leakgate.json", R"({"component": "a"})"),
+                                    GoodBudget("/r/a/b/b.leakgate.json", R"({"component": "b"})"),
+                                    GoodBudget("/ci/c.leakgate.json", R"({"component": "c"})")},
                                    {"A.One", "/r/a/b/one.cc"});
   EXPECT_THAT(text, HasSubstr("  wins:  /r/a/b/b.leakgate.json: its directory, 4 deep, contains "
                               "the test's source file\n"));
@@ -61,7 +56,7 @@ TEST(ExplainTextTest, RanksTheFilesThatCoverTheTest) {
 
 TEST(ExplainTextTest, TellsWhatBecameOfEachOverride) {
   const std::string text =
-      Explain({Parse("net.leakgate.json", R"({"component": "net", "overrides": [
+      Explain({GoodBudget("net.leakgate.json", R"({"component": "net", "overrides": [
   {"tests": ["A.*"], "limits": {"test": {"threads": 2}}, "reason": "one"},
   {"tests": ["B.*"], "limits": {"test": {"threads": 3}}, "reason": "two"},
   {"tests": ["A.*"], "free_by": "suite", "reason": "three", "expires": "2026-03-09"},
@@ -81,7 +76,7 @@ TEST(ExplainTextTest, TellsWhatBecameOfEachOverride) {
 
 TEST(ExplainTextTest, TellsTheAllowancesThatApply) {
   const std::string text =
-      Explain({Parse("net.leakgate.json", R"({"component": "net", "allowances": [
+      Explain({GoodBudget("net.leakgate.json", R"({"component": "net", "allowances": [
   {"stack": ["net::Grow", "net::*"], "bytes": 64, "blocks": 1, "reason": "one pool"},
   {"stack": ["b"], "tests": ["B.*"], "reason": "b"},
   {"stack": ["c"], "reason": "c"}]})")},
@@ -93,10 +88,10 @@ TEST(ExplainTextTest, TellsTheAllowancesThatApply) {
 }
 
 TEST(ExplainTextTest, FailsWhereTwoFilesClaimTheTest) {
-  EXPECT_THAT(
-      Explain({Parse("a.json", R"({"component": "a"})"), Parse("b.json", R"({"component": "b"})")},
-              {"A.One", ""}),
-      HasSubstr("both cover A.One"));
+  EXPECT_THAT(Explain({GoodBudget("a.json", R"({"component": "a"})"),
+                       GoodBudget("b.json", R"({"component": "b"})")},
+                      {"A.One", ""}),
+              HasSubstr("both cover A.One"));
 }
 
 TEST(FindTestTest, ProposesTheNearestName) {
@@ -110,7 +105,7 @@ TEST(FindTestTest, ProposesTheNearestName) {
 
 TEST(ExplainTextTest, TellsTheProcessesThatAreJudgedAndTheirLimits) {
   const std::string text =
-      Explain({Parse("net.leakgate.json", R"({"component": "net", "processes": ["helper*",
+      Explain({GoodBudget("net.leakgate.json", R"({"component": "net", "processes": ["helper*",
   "server"],
   "limits": {"process": {"outstanding": {"bytes": 64}}}})")},
               {"A.One", ""});

@@ -2,42 +2,34 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include "tests/unit/judge/net_series.h"
 
 namespace leakgate {
 namespace {
 
-using Net = std::vector<std::int64_t>;
-
-Net EachTime(std::size_t size, std::size_t until, std::int64_t value = 1) {
-  Net net(size);
-  for (std::size_t i = 0; i < std::min(size, until); ++i) net[i] = value;
-  return net;
-}
-
-Growth SoFar(const Net& net, std::size_t stride = 1) {
+Growth LongSoFar(const Net& net, std::size_t stride = 1) {
   return ClassifyLong(net, {.stride = stride}, SeriesLength::kOpen);
 }
-Growth InAll(const Net& net, std::size_t stride = 1) {
+Growth LongInAll(const Net& net, std::size_t stride = 1) {
   return ClassifyLong(net, {.stride = stride}, SeriesLength::kFinal);
 }
 
 TEST(LongSeriesOfManyTest, IsSteadyOnlyBeyondWhatABoundHolds) {
-  EXPECT_EQ(SoFar(EachTime(127, 127)), Growth::kIrregular);
-  EXPECT_EQ(InAll(EachTime(127, 127)), Growth::kIrregular);
-  EXPECT_EQ(SoFar(EachTime(80, 80, 16), 16), Growth::kSteady);
+  EXPECT_EQ(LongSoFar(EachTime(127, 127)), Growth::kIrregular);
+  EXPECT_EQ(LongInAll(EachTime(127, 127)), Growth::kIrregular);
+  EXPECT_EQ(LongSoFar(EachTime(80, 80, 16), 16), Growth::kSteady);
 }
 
 TEST(LongSeriesOfManyTest, IsBoundedOnceItHasStoppedForAsLongAsItGrew) {
-  EXPECT_EQ(SoFar(EachTime(100, 63, 16), 16), Growth::kIrregular);
-  EXPECT_EQ(SoFar(EachTime(126, 63, 16), 16), Growth::kBounded);
+  EXPECT_EQ(LongSoFar(EachTime(100, 63, 16), 16), Growth::kIrregular);
+  EXPECT_EQ(LongSoFar(EachTime(126, 63, 16), 16), Growth::kBounded);
 }
 
 TEST(LongSeriesOfManyTest, NeedsAThousandEntriesOrALongTimeOfWhatGrowsSeldom) {
   Net net(100);
   for (std::size_t i = 0; i < net.size(); i += 2) net[i] = 1;
-  EXPECT_EQ(SoFar(net, 16), Growth::kIrregular);
-  EXPECT_EQ(SoFar(net, 128), Growth::kSteady);
+  EXPECT_EQ(LongSoFar(net, 16), Growth::kIrregular);
+  EXPECT_EQ(LongSoFar(net, 128), Growth::kSteady);
 }
 
 TEST(LongSeriesOfManyTest, IsBoundedWhereItGrowsByEverLess) {
@@ -47,12 +39,12 @@ TEST(LongSeriesOfManyTest, IsBoundedWhereItGrowsByEverLess) {
     value = left / 16;
     left -= value;
   }
-  EXPECT_EQ(InAll(net, 16), Growth::kBounded);
+  EXPECT_EQ(LongInAll(net, 16), Growth::kBounded);
 }
 
 TEST(LongSeriesOfManyTest, TakesFewerRepetitionsOfMuchMemory) {
-  EXPECT_EQ(SoFar(EachTime(63, 63, 1 << 20)), Growth::kIrregular);
-  EXPECT_EQ(SoFar(EachTime(63, 63, 8 << 20)), Growth::kSteady);
+  EXPECT_EQ(LongSoFar(EachTime(63, 63, 1 << 20)), Growth::kIrregular);
+  EXPECT_EQ(LongSoFar(EachTime(63, 63, 8 << 20)), Growth::kSteady);
 }
 
 // A batch of 50 that is freed at once, and `each` more with each look.
@@ -63,8 +55,8 @@ Net Batches(std::size_t size, std::int64_t each) {
 }
 
 TEST(LongSeriesOfManyTest, TellsGrowthFromBatches) {
-  EXPECT_EQ(InAll(Batches(120, 0), 16), Growth::kBounded);
-  EXPECT_EQ(InAll(Batches(120, 10), 16), Growth::kSteady);
+  EXPECT_EQ(LongInAll(Batches(120, 0), 16), Growth::kBounded);
+  EXPECT_EQ(LongInAll(Batches(120, 10), 16), Growth::kSteady);
 }
 
 }  // namespace

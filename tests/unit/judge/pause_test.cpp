@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/judge/net_series.h"
+
 namespace leakgate {
 namespace {
-
-using Net = std::vector<std::int64_t>;
 
 // `net` in blocks of 100 B.
 FreedInTime Judged(const Net& net) {

@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/unit/judge/net_series.h"
+
 namespace leakgate {
 namespace {
-
-using Net = std::vector<std::int64_t>;
 
 Growth InShort(const Net& net) { return ClassifyGrowth(net, SeriesLength::kShort); }
 // As threads and descriptors are judged, of which 64 are more than a bound.
@@ -21,10 +21,7 @@ Net SeriesOf(std::size_t size, IsAt is_at, std::int64_t value = 1) {
   for (std::size_t i = 0; i < size; ++i) net[i] = is_at(i + 1) ? value : 0;
   return net;
 }
-Net EachTime(std::size_t size, std::size_t until) {
-  return SeriesOf(size, [=](std::size_t i) { return i <= until; });
-}
-Net Each(std::size_t size, std::size_t period) {
+Net EachNth(std::size_t size, std::size_t period) {
   return SeriesOf(size, [=](std::size_t i) { return i % period == 0; });
 }
 bool IsPowerOfTwo(std::size_t number) { return (number & (number - 1)) == 0; }
@@ -88,8 +85,8 @@ TEST(OpenSeriesTest, EndsEarlierForACacheThatIsFull) {
 }
 
 TEST(OpenSeriesTest, GoesOnWhereItDidNotGrowInTheSecondHalfLongEnough) {
-  EXPECT_EQ(SoFar(Each(63, 30)), Growth::kIrregular);
-  EXPECT_EQ(SoFar(Each(93, 30)), Growth::kSteady);
+  EXPECT_EQ(SoFar(EachNth(63, 30)), Growth::kIrregular);
+  EXPECT_EQ(SoFar(EachNth(93, 30)), Growth::kSteady);
 }
 
 TEST(OpenSeriesTest, GoesOnForAVectorThatDoubles) {
@@ -118,7 +115,7 @@ TEST(OpenSeriesTest, WaitsForNoRoomWhereABlockGrewByLess) {
 
 TEST(LongSeriesTest, IsSteadyWhereBothHalvesGrow) {
   EXPECT_EQ(InAll({0, 1, 0, 0, 1, 0}), Growth::kIrregular);  // too short
-  EXPECT_EQ(InAll(Each(63, 8)), Growth::kSteady);
+  EXPECT_EQ(InAll(EachNth(63, 8)), Growth::kSteady);
 }
 
 // As a cache does whose keys come by chance.
@@ -138,7 +135,7 @@ TEST(LongSeriesTest, IsIrregularWhereGrowthFades) {
 }
 
 TEST(LongSeriesTest, IsSteadyWhereSomethingIsAddedOnceBesides) {
-  Net net = Each(63, 8);
+  Net net = EachNth(63, 8);
   net[0] = 1000;
   EXPECT_EQ(InAll(net), Growth::kSteady);
   net = EachTime(63, 63);
@@ -223,9 +220,9 @@ Net Times(std::int64_t factor, Net net) {
 
 // A table of 300 words, of which one of forty calls uses one, grows for as long.
 TEST(SeriesOfBothTest, TellsNotWhetherWhatGrowsRarelyIsBounded) {
-  const Net each_fortieth = Each(1500, 5);
+  const Net each_fortieth = EachNth(1500, 5);
   EXPECT_EQ(InAllOf(each_fortieth, Times(100, each_fortieth)), Growth::kIrregular);
-  const Net each_sixteenth = Each(1500, 2);
+  const Net each_sixteenth = EachNth(1500, 2);
   EXPECT_EQ(InAllOf(each_sixteenth, Times(100, each_sixteenth)), Growth::kSteady);
 }
 

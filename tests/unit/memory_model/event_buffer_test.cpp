@@ -7,9 +7,6 @@
 namespace leakgate::test::memory_model {
 namespace {
 
-constexpr auto kPlain = Order::kPlain;
-constexpr auto kAcquire = Order::kAcquire;
-constexpr auto kRelease = Order::kRelease;
 constexpr int kFree = 1;
 constexpr int kFull = 2;
 

@@ -7,10 +7,6 @@
 namespace leakgate::test::memory_model {
 namespace {
 
-constexpr auto kPlain = Order::kPlain;
-constexpr auto kAcquire = Order::kAcquire;
-constexpr auto kRelease = Order::kRelease;
-
 const Memory kFirstBlock{{"start", 1}, {"rest", 1}, {"size", 1}};
 
 // LiveMap::Clear, and LiveMap::Write of another large block at the same address.
@@ -18,11 +14,6 @@ const Step kClear = Store("start", 0, kRelease);
 Thread Write(int start, Order order) {
   return {Store("size", 2, order), Store("rest", 2, order), Store("start", start, kRelease)};
 }
-Thread Then(Thread first, const Thread& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
-
 // LiveWords::BlockAt of the runner.
 const Thread kReads{Load("start 1", "start", kAcquire),
                     Load("rest 1", "rest", kAcquire),

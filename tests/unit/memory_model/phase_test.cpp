@@ -6,12 +6,9 @@
 namespace leakgate::test::memory_model {
 namespace {
 
-constexpr auto kPlain = Order::kPlain;
-constexpr auto kAcquire = Order::kAcquire;
-constexpr auto kRelease = Order::kRelease;
-
 // EnsurePhases, BeginPhase and Enter, by the first measuring window.
-const Thread kOpens{Store("table", 1, kRelease), Store("begun by", 1), Store("phase", 1, kRelease)};
+const Thread kOpensPhase{Store("table", 1, kRelease), Store("begun by", 1),
+                         Store("phase", 1, kRelease)};
 
 // NotePhaseOf, of a thread that finds the phase.
 Thread Enters(Order order) {
@@ -23,13 +20,13 @@ TEST(PhaseModelTest, HasItsRecordForWhoeverEntersIt) {
   const auto is_wrong = [](const Ending& end) {
     return end.at("found") == 0 || end.at("owner") == 0;
   };
-  EXPECT_FALSE(CanEnd(Machine::kArm, {kOpens, Enters(kAcquire)}, is_wrong));
-  EXPECT_FALSE(CanEnd(Machine::kX86, {kOpens, Enters(kPlain)}, is_wrong));
+  EXPECT_FALSE(CanEnd(Machine::kArm, {kOpensPhase, Enters(kAcquire)}, is_wrong));
+  EXPECT_FALSE(CanEnd(Machine::kX86, {kOpensPhase, Enters(kPlain)}, is_wrong));
 }
 
 // It crashed: an acquire of the table does not wait for a plain load before it.
 TEST(PhaseModelTest, NeedsAnAcquireElsewhereThanOnX86) {
-  EXPECT_TRUE(CanEnd(Machine::kArm, {kOpens, Enters(kPlain)},
+  EXPECT_TRUE(CanEnd(Machine::kArm, {kOpensPhase, Enters(kPlain)},
                      [](const Ending& end) { return end.at("found") == 0; }));
 }
 

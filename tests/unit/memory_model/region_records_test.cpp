@@ -6,10 +6,6 @@
 namespace leakgate::test::memory_model {
 namespace {
 
-constexpr auto kPlain = Order::kPlain;
-constexpr auto kAcquire = Order::kAcquire;
-constexpr auto kRelease = Order::kRelease;
-
 // NoteOwnMemory, and RegionReader::OwnRanges. RegisterThread is like it: the tid comes last.
 TEST(RegionRecordModelTest, HasTheBeginOfARangeThatHasAnEnd) {
   const auto notes = [](Order order) { return Thread{Store("begin", 1), Store("end", 2, order)}; };
@@ -33,8 +29,8 @@ TEST(RegionRecordModelTest, IsAMixtureOnEachProcessorIfARangeIsReadFromItsBegin)
 }
 
 // OpenWindow opens window 1, and RegionReader::IsWhole looks whether that can be.
-const Thread kOpens{Store("state", 1, kRelease), Store("count", 2, kRelease),
-                    Store("current", 1, kRelease)};
+const Thread kOpensWindow{Store("state", 1, kRelease), Store("count", 2, kRelease),
+                          Store("current", 1, kRelease)};
 const Memory kNoWindow{{"count", 1}};
 bool IsTakenForDamage(const Ending& end) {
   return end.at("read current") >= end.at("read count") ||
@@ -44,10 +40,10 @@ bool IsTakenForDamage(const Ending& end) {
 TEST(RegionRecordModelTest, IsWholeWhileAWindowOpens) {
   const Thread reads{Load("read current", "current", kAcquire),
                      Load("read count", "count", kAcquire), Load("read state", "state")};
-  EXPECT_FALSE(CanEnd(Machine::kArm, {kOpens, reads}, IsTakenForDamage, kNoWindow));
+  EXPECT_FALSE(CanEnd(Machine::kArm, {kOpensWindow, reads}, IsTakenForDamage, kNoWindow));
   const Thread plain{Load("read current", "current"), Load("read count", "count"),
                      Load("read state", "state")};
-  EXPECT_TRUE(CanEnd(Machine::kArm, {kOpens, plain}, IsTakenForDamage, kNoWindow));
+  EXPECT_TRUE(CanEnd(Machine::kArm, {kOpensWindow, plain}, IsTakenForDamage, kNoWindow));
 }
 
 // As the runner once did.
@@ -55,7 +51,7 @@ TEST(RegionRecordModelTest, WouldBeTakenForDamagedOnEachProcessorIfTheCountWereR
   const Thread reads{Load("read count", "count", kAcquire),
                      Load("read current", "current", kAcquire), Load("read state", "state")};
   for (const Machine machine : {Machine::kArm, Machine::kX86}) {
-    EXPECT_TRUE(CanEnd(machine, {kOpens, reads}, IsTakenForDamage, kNoWindow));
+    EXPECT_TRUE(CanEnd(machine, {kOpensWindow, reads}, IsTakenForDamage, kNoWindow));
   }
 }
 

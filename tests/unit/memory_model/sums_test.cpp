@@ -6,10 +6,6 @@
 namespace leakgate::test::memory_model {
 namespace {
 
-constexpr auto kPlain = Order::kPlain;
-constexpr auto kAcquire = Order::kAcquire;
-constexpr auto kRelease = Order::kRelease;
-
 // One block lives all the while. It is counted as allocated.
 const Memory kOneLives{{"allocated", 1}};
 

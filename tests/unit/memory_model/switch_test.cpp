@@ -8,7 +8,7 @@ namespace {
 
 // StartTracing, then SwitchOn.
 const Thread kEnables{Store("region base", 1), Store("host malloc", 1), Store("stack events", 1),
-                      Store("switch", 1, Order::kRelease)};
+                      Store("switch", 1, kRelease)};
 
 // An interposed function that finds the switch on.
 Thread Allocates(Order order) {
@@ -21,25 +21,25 @@ bool IsCrash(const Ending& end) {
 }
 
 TEST(SwitchModelTest, ShowsAllThatIsReadyToWhoeverFindsTracingOn) {
-  EXPECT_FALSE(CanEnd(Machine::kArm, {kEnables, Allocates(Order::kAcquire)}, IsCrash));
+  EXPECT_FALSE(CanEnd(Machine::kArm, {kEnables, Allocates(kAcquire)}, IsCrash));
 }
 
 TEST(SwitchModelTest, NeedsAnAcquireElsewhereThanOnX86) {
-  EXPECT_TRUE(CanEnd(Machine::kArm, {kEnables, Allocates(Order::kPlain)}, IsCrash));
-  EXPECT_FALSE(CanEnd(Machine::kX86, {kEnables, Allocates(Order::kPlain)}, IsCrash));
+  EXPECT_TRUE(CanEnd(Machine::kArm, {kEnables, Allocates(kPlain)}, IsCrash));
+  EXPECT_FALSE(CanEnd(Machine::kX86, {kEnables, Allocates(kPlain)}, IsCrash));
 }
 
 TEST(SwitchModelTest, NeedsAReleaseElsewhereThanOnX86) {
   Thread enables = kEnables;
-  enables.back().order = Order::kPlain;
-  EXPECT_TRUE(CanEnd(Machine::kArm, {enables, Allocates(Order::kAcquire)}, IsCrash));
-  EXPECT_FALSE(CanEnd(Machine::kX86, {enables, Allocates(Order::kAcquire)}, IsCrash));
+  enables.back().order = kPlain;
+  EXPECT_TRUE(CanEnd(Machine::kArm, {enables, Allocates(kAcquire)}, IsCrash));
+  EXPECT_FALSE(CanEnd(Machine::kX86, {enables, Allocates(kAcquire)}, IsCrash));
 }
 
 // SwitchOff; then the runner stops each thread, and has IsAnyThreadRecording called when it has
 // seen each outside the agent. All of that goes through the kernel, which is a fence.
 const Thread kDisables{Store("switch", 0),
-                       Store("epoch", 1, Order::kRelease),
+                       Store("epoch", 1, kRelease),
                        Fence(),
                        Store("asked to stop", 1),
                        Load("is stopped", "stopped"),
@@ -56,11 +56,6 @@ const Thread kIsStopped{Load("asked", "asked to stop"), Require("asked", 1), Fen
 // RecordAllocation, and what comes before.
 const Thread kRecords{Store("recording", 1), Load("traces", "switch"), Require("traces", 1),
                       Load("uses region", "region")};
-
-Thread Then(Thread first, const Thread& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
 
 bool UsesWhatIsGone(const Ending& end) { return end.at("uses region") == 0; }
 
@@ -99,7 +94,7 @@ TEST(SwitchModelTest, SeesAThreadThatWasStoppedInTheMiddleOfRecording) {
 TEST(SwitchModelTest, TakesTheLongWayAfterAStopWithinTheAllocator) {
   const Thread finds_it_on{Load("traces", "switch"), Require("traces", 1)};
   const Thread records{Store("recording", 1), Load("uses region", "region")};
-  const Thread looks_again{Load("seen epoch", "epoch", Order::kAcquire), Require("seen epoch", 0)};
+  const Thread looks_again{Load("seen epoch", "epoch", kAcquire), Require("seen epoch", 0)};
   for (const Machine machine : {Machine::kArm, Machine::kX86}) {
     EXPECT_TRUE(CanEnd(machine, {kDisables, Then(Then(finds_it_on, kIsStopped), records)},
                        UsesWhatIsGone, kTracing));
@@ -119,12 +114,9 @@ TEST(SwitchModelTest, ForwardsOnlyToHostFunctionsThatAreResolved) {
     return Thread{Store("host malloc", 1), Store("resolved", 1, order)};
   };
   const auto is_crash = [](const Ending& end) { return end.at("malloc") == 0; };
-  EXPECT_FALSE(
-      CanEnd(Machine::kArm, {resolves(Order::kRelease), forwards(Order::kAcquire)}, is_crash));
-  EXPECT_TRUE(
-      CanEnd(Machine::kArm, {resolves(Order::kRelease), forwards(Order::kPlain)}, is_crash));
-  EXPECT_TRUE(
-      CanEnd(Machine::kArm, {resolves(Order::kPlain), forwards(Order::kAcquire)}, is_crash));
+  EXPECT_FALSE(CanEnd(Machine::kArm, {resolves(kRelease), forwards(kAcquire)}, is_crash));
+  EXPECT_TRUE(CanEnd(Machine::kArm, {resolves(kRelease), forwards(kPlain)}, is_crash));
+  EXPECT_TRUE(CanEnd(Machine::kArm, {resolves(kPlain), forwards(kAcquire)}, is_crash));
 }
 
 }  // namespace

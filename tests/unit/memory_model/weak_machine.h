@@ -40,6 +40,9 @@ namespace leakgate::test::memory_model {
 
 enum class Machine { kArm, kX86 };
 enum class Order { kPlain, kAcquire, kRelease };
+inline constexpr Order kPlain = Order::kPlain;
+inline constexpr Order kAcquire = Order::kAcquire;
+inline constexpr Order kRelease = Order::kRelease;
 
 struct Step {
   enum class Kind { kLoad, kStore, kFenceOfLoads, kFence, kRequire };
@@ -57,6 +60,12 @@ struct Step {
   bool IsFence() const { return kind == Kind::kFence || kind == Kind::kFenceOfLoads; }
 };
 using Thread = std::vector<Step>;
+
+// The steps of `first`, then those of `second`.
+inline Thread Then(Thread first, const Thread& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
 
 // Registers have names of their own in all of the threads.
 inline Step Load(std::string name, std::string place, Order order = Order::kPlain) {

@@ -7,9 +7,6 @@
 namespace leakgate::test::memory_model {
 namespace {
 
-constexpr auto kAcquire = Order::kAcquire;
-constexpr auto kRelease = Order::kRelease;
-
 bool CanOnArm(const std::vector<Thread>& threads) { return CanEnd(Machine::kArm, threads); }
 bool CanOnX86(const std::vector<Thread>& threads) { return CanEnd(Machine::kX86, threads); }
 

@@ -4,12 +4,10 @@
 
 #include <random>
 
+#include "tests/unit/reach/live_blocks.h"
+
 namespace leakgate {
 namespace {
-
-LiveBlock Block(std::uint64_t address, std::uint64_t size) {
-  return {.address = address, .size_bytes = size};
-}
 
 TEST(BlockIndexTest, NothingIsInNoBlocks) {
   const BlockIndex index({});
@@ -19,8 +17,8 @@ TEST(BlockIndexTest, NothingIsInNoBlocks) {
 
 TEST(BlockIndexTest, ABlockIsFoundInEachStretchThatItCovers) {
   constexpr std::uint64_t kStretch = 64ULL << 20;
-  const std::vector<LiveBlock> blocks = {Block(kStretch - 0x1000, 3 * kStretch),
-                                         Block(3 * kStretch, 100)};
+  const std::vector<LiveBlock> blocks = {BlockAt(kStretch - 0x1000, 3 * kStretch),
+                                         BlockAt(3 * kStretch, 100)};
   const BlockIndex index(blocks);
   EXPECT_EQ(index.Find(kStretch), 0U);
   EXPECT_EQ(index.Find(2 * kStretch + 5), 0U);
@@ -32,7 +30,7 @@ TEST(BlockIndexTest, ABlockIsFoundInEachStretchThatItCovers) {
 
 // The process may have written any size into the live map.
 TEST(BlockIndexTest, ASizeBeyondAllBoundsEndsAtTheNextBlock) {
-  const std::vector<LiveBlock> blocks = {Block(0x1000, ~0ULL), Block(0x2000, ~0ULL)};
+  const std::vector<LiveBlock> blocks = {BlockAt(0x1000, ~0ULL), BlockAt(0x2000, ~0ULL)};
   const BlockIndex index(blocks);
   EXPECT_EQ(index.Find(0x1FFF), 0U);
   EXPECT_EQ(index.Find(0x2000), 1U);
@@ -47,7 +45,7 @@ TEST(BlockIndexTest, AgreesWithALinearSearch) {
   for (int i = 0; i < 3000; ++i) {
     address += 16 * (random() % 200) + (i % 500 == 0 ? 100ULL << 20 : 16);
     const std::uint64_t size = random() % 2000;
-    blocks.push_back(Block(address, size));
+    blocks.push_back(BlockAt(address, size));
     address += (size + 15) & ~15ULL;
   }
   const BlockIndex index(blocks);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "runner/reach/reach.h"
+#include "tests/unit/reach/live_blocks.h"
 
 namespace leakgate {
 namespace {
@@ -26,37 +27,33 @@ std::vector<OddHit> HitsOf(std::vector<LiveBlock> blocks, std::uint64_t first,
   return hits;
 }
 
-LiveBlock Block(std::uint64_t address, std::uint64_t size) {
-  return {.address = address, .size_bytes = size};
-}
-
 MATCHER_P(By, way, "") { return arg.way == way; }
 
 TEST(OddWordsTest, FindsAPointerAtEachByte) {
   for (unsigned bits = 8; bits < 64; bits += 8) {
     const std::uint64_t pointer = kHeap + 50;
-    EXPECT_THAT(HitsOf({Block(kHeap, 100)}, pointer << bits, pointer >> (64 - bits)),
+    EXPECT_THAT(HitsOf({BlockAt(kHeap, 100)}, pointer << bits, pointer >> (64 - bits)),
                 testing::Contains(By(OddWay::kUnaligned)))
         << bits;
   }
 }
 
 TEST(OddWordsTest, LeavesPlainPointersToTheQuickLook) {
-  EXPECT_THAT(HitsOf({Block(kHeap, 100)}, kHeap + 50), IsEmpty());
+  EXPECT_THAT(HitsOf({BlockAt(kHeap, 100)}, kHeap + 50), IsEmpty());
 }
 
 TEST(OddWordsTest, FindsAPointerWithATagInItsHighOrLowBits) {
-  EXPECT_THAT(HitsOf({Block(kHeap, 100)}, kHeap | 0xBEEFULL << 48),
+  EXPECT_THAT(HitsOf({BlockAt(kHeap, 100)}, kHeap | 0xBEEFULL << 48),
               ElementsAre(By(OddWay::kTagged)));
-  EXPECT_THAT(HitsOf({Block(kHeap, 100)}, kHeap << 16 | 0xBEEF),
+  EXPECT_THAT(HitsOf({BlockAt(kHeap, 100)}, kHeap << 16 | 0xBEEF),
               testing::Contains(By(OddWay::kTagged)));
-  EXPECT_THAT(HitsOf({Block(kHeap, 1)}, kHeap | 5), ElementsAre(By(OddWay::kTagged)));
+  EXPECT_THAT(HitsOf({BlockAt(kHeap, 1)}, kHeap | 5), ElementsAre(By(OddWay::kTagged)));
 }
 
 TEST(OddWordsTest, FindsBoxedPointersAmongManyBlocks) {
   const std::uint64_t pointer = kHeap + 16 * 777;
   std::vector<LiveBlock> blocks;
-  for (std::uint64_t i = 0; i < 4096; ++i) blocks.push_back(Block(kHeap + 16 * i, 16));
+  for (std::uint64_t i = 0; i < 4096; ++i) blocks.push_back(BlockAt(kHeap + 16 * i, 16));
   for (const std::uint64_t word : std::initializer_list<std::uint64_t>{
            __builtin_bswap64(pointer), __builtin_bswap64(pointer | 1), ~pointer, pointer >> 3,
            pointer >> 4 | 77ULL << 44, pointer << 1 | 1, pointer | 0x1FFF5ULL << 47}) {
@@ -72,28 +69,28 @@ TEST(OddWordsTest, FindsBoxedPointersAmongManyBlocks) {
 }
 
 TEST(OddWordsTest, APointerWithATagLeadsNearTheBegin) {
-  EXPECT_THAT(HitsOf({Block(kHeap, 1 << 20)}, (kHeap + 5000) | 0xBEEFULL << 48), IsEmpty());
+  EXPECT_THAT(HitsOf({BlockAt(kHeap, 1 << 20)}, (kHeap + 5000) | 0xBEEFULL << 48), IsEmpty());
 }
 
 TEST(OddWordsTest, FindsPointersJustOutsideABlock) {
-  EXPECT_THAT(HitsOf({Block(kHeap, 8)}, kHeap + 8), ElementsAre(By(OddWay::kPastTheEnd)));
-  EXPECT_THAT(HitsOf({Block(kHeap, 80)}, kHeap - 8), ElementsAre(By(OddWay::kBeforeBegin)));
-  EXPECT_THAT(HitsOf({Block(kHeap, 80)}, kHeap - 1), ElementsAre(By(OddWay::kBeforeBegin)));
+  EXPECT_THAT(HitsOf({BlockAt(kHeap, 8)}, kHeap + 8), ElementsAre(By(OddWay::kPastTheEnd)));
+  EXPECT_THAT(HitsOf({BlockAt(kHeap, 80)}, kHeap - 8), ElementsAre(By(OddWay::kBeforeBegin)));
+  EXPECT_THAT(HitsOf({BlockAt(kHeap, 80)}, kHeap - 1), ElementsAre(By(OddWay::kBeforeBegin)));
 }
 
 TEST(OddWordsTest, APointerBesideABlockThatIsInAnotherOneIsThatOnes) {
-  const std::vector<LiveBlock> blocks = {Block(kHeap, 32), Block(kHeap + 32, 32)};
+  const std::vector<LiveBlock> blocks = {BlockAt(kHeap, 32), BlockAt(kHeap + 32, 32)};
   EXPECT_THAT(HitsOf(blocks, kHeap + 32, 0, {0}), IsEmpty());
   EXPECT_THAT(HitsOf(blocks, kHeap + 24, 0, {1}), IsEmpty());
 }
 
 TEST(OddWordsTest, BetweenTwoLostBlocksAPointerCountsForBoth) {
-  EXPECT_EQ(HitsOf({Block(kHeap, 24), Block(kHeap + 32, 24)}, kHeap + 24),
+  EXPECT_EQ(HitsOf({BlockAt(kHeap, 24), BlockAt(kHeap + 32, 24)}, kHeap + 24),
             (std::vector<OddHit>{{1, OddWay::kBeforeBegin}, {0, OddWay::kPastTheEnd}}));
 }
 
 TEST(OddWordsTest, OfSmallAddressesOnlyTheVeryAddressCounts) {
-  const std::vector<LiveBlock> blocks = {Block(0x1C3'D2A0, 100)};
+  const std::vector<LiveBlock> blocks = {BlockAt(0x1C3'D2A0, 100)};
   EXPECT_THAT(HitsOf(blocks, 0x1C3'D2A8ULL << 24), IsEmpty());
   EXPECT_THAT(HitsOf(blocks, 0x1C3'D2A0ULL << 24), ElementsAre(By(OddWay::kUnaligned)));
 }
@@ -101,7 +98,7 @@ TEST(OddWordsTest, OfSmallAddressesOnlyTheVeryAddressCounts) {
 // An allocator without headers between its blocks keeps the address of the next one.
 TEST(OddWordsTest, AnAllocatorsPointerToItsNextBlockDoesNotHoldTheOneInFront) {
   const auto reach_of = [](std::uint64_t size, std::uint64_t header) {
-    const std::vector<LiveBlock> blocks = {Block(kHeap, size)};
+    const std::vector<LiveBlock> blocks = {BlockAt(kHeap, size)};
     ReachMarker marker(blocks, {0},
                        [&](std::uint64_t, std::uint64_t) { return Words(&header, 1); });
     marker.Mark();
@@ -115,8 +112,8 @@ TEST(OddWordsTest, AnAllocatorsPointerToItsNextBlockDoesNotHoldTheOneInFront) {
 }
 
 TEST(OddWordsTest, WhatAnOddWordLeadsToHoldsOthersAndTellsHow) {
-  const std::vector<LiveBlock> blocks = {Block(kHeap, 32), Block(kHeap + 0x100, 32),
-                                         Block(kHeap + 0x200, 32)};
+  const std::vector<LiveBlock> blocks = {BlockAt(kHeap, 32), BlockAt(kHeap + 0x100, 32),
+                                         BlockAt(kHeap + 0x200, 32)};
   std::uint64_t content = 0;
   ReachMarker marker(blocks, {1, 2}, [&](std::uint64_t begin, std::uint64_t) {
     content = begin == kHeap + 8 ? kHeap + 0x100 : 0;
@@ -131,7 +128,7 @@ TEST(OddWordsTest, WhatAnOddWordLeadsToHoldsOthersAndTellsHow) {
 }
 
 TEST(OddWordsTest, APointerMayGoFromOnePieceOfARootIntoTheNext) {
-  const std::vector<LiveBlock> blocks = {Block(kHeap, 32)};
+  const std::vector<LiveBlock> blocks = {BlockAt(kHeap, 32)};
   ReachMarker marker(blocks, {0}, [](std::uint64_t, std::uint64_t) { return Words(); });
   const std::vector<std::uint64_t> words = {kHeap << 40, kHeap >> 24};
   marker.MarkOddly([&](const UseRoots& use) {
@@ -142,7 +139,7 @@ TEST(OddWordsTest, APointerMayGoFromOnePieceOfARootIntoTheNext) {
 }
 
 TEST(OddWordsTest, APointerMayGoOnInAWordThatComesByNoMore) {
-  const std::vector<LiveBlock> blocks = {Block(kHeap, 32)};
+  const std::vector<LiveBlock> blocks = {BlockAt(kHeap, 32)};
   ReachMarker marker(blocks, {0}, [](std::uint64_t, std::uint64_t) { return Words(); });
   const std::uint64_t word = kHeap << 40;
   marker.MarkOddly([&](const UseRoots& use) {

@@ -49,7 +49,7 @@ TEST(CausesTest, ATestOfTwoCallSitesFailsForTwo) {
 }
 
 // A test that is over limits on what it does, most of it by one call site.
-WindowResult BusyTest(const std::string& name, const std::string& quantity, int line) {
+WindowResult BusyTestAt(const std::string& name, const std::string& quantity, int line) {
   WindowResult window = PassingTest(name);
   window.verdict = Verdict::kOverBudget;
   window.violations = {Over(quantity + "_bytes", 4096, 64, {"net.json", 14, ""}, {4096, 9})};
@@ -61,8 +61,9 @@ WindowResult BusyTest(const std::string& name, const std::string& quantity, int 
 }
 
 TEST(CausesTest, WhoAllocatesTooMuchIsOneCauseInAllTests) {
-  const std::vector<WindowResult> windows = {
-      BusyTest("A.B", "allocated", 7), BusyTest("A.C", "peak", 7), BusyTest("A.D", "allocated", 8)};
+  const std::vector<WindowResult> windows = {BusyTestAt("A.B", "allocated", 7),
+                                             BusyTestAt("A.C", "peak", 7),
+                                             BusyTestAt("A.D", "allocated", 8)};
   const std::vector<Cause> causes = CollectCauses(windows);
   ASSERT_THAT(causes, SizeIs(2));
   EXPECT_THAT(causes[0].windows, testing::ElementsAre(&windows[0], &windows[1]));
@@ -72,8 +73,8 @@ TEST(CausesTest, WhoAllocatesTooMuchIsOneCauseInAllTests) {
 
 // By bytes it is one call site; by blocks, another one.
 TEST(CausesTest, WithoutACallSiteOfMostEachTestIsACauseOfItsOwn) {
-  std::vector<WindowResult> windows = {BusyTest("A.B", "allocated", 7),
-                                       BusyTest("A.C", "allocated", 7)};
+  std::vector<WindowResult> windows = {BusyTestAt("A.B", "allocated", 7),
+                                       BusyTestAt("A.C", "allocated", 7)};
   for (WindowResult& window : windows) window.violations[0].metric = "allocated_blocks";
   EXPECT_THAT(CollectCauses(windows), SizeIs(2));
 }

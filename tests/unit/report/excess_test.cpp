@@ -16,7 +16,7 @@ using testing::SizeIs;
 
 const LimitSource kNet14 = {"net.json", 14, ""};
 
-WindowResult WindowWith(std::vector<Violation> violations) {
+WindowResult WindowOver(std::vector<Violation> violations) {
   WindowResult window = FailingTest();
   window.violations = std::move(violations);
   return window;
@@ -28,7 +28,7 @@ TEST(ExcessTest, IsNoneWithinTheBudget) {
 
 TEST(ExcessTest, TellsTheOutstandingAmountAndTheBudget) {
   const std::vector<Excess> excesses =
-      Excesses(WindowWith({Over("outstanding_bytes", 128, 64, kNet14)}));
+      Excesses(WindowOver({Over("outstanding_bytes", 128, 64, kNet14)}));
 
   ASSERT_THAT(excesses, SizeIs(1));
   EXPECT_EQ(excesses[0].amount, "128 B in 2 blocks outstanding");
@@ -36,12 +36,12 @@ TEST(ExcessTest, TellsTheOutstandingAmountAndTheBudget) {
 }
 
 TEST(ExcessTest, TellsALimitOnBlocksInBlocks) {
-  EXPECT_EQ(Excesses(WindowWith({Over("outstanding_blocks", 2, 1, kNet14)}))[0].budget,
+  EXPECT_EQ(Excesses(WindowOver({Over("outstanding_blocks", 2, 1, kNet14)}))[0].budget,
             "budget 1 block");
 }
 
 TEST(ExcessTest, TellsBytesAndBlocksTogether) {
-  const std::vector<Excess> excesses = Excesses(WindowWith(
+  const std::vector<Excess> excesses = Excesses(WindowOver(
       {Over("outstanding_bytes", 128, 64, kNet14), Over("outstanding_blocks", 2, 1, kNet14)}));
 
   ASSERT_THAT(excesses, SizeIs(1));
@@ -49,14 +49,14 @@ TEST(ExcessTest, TellsBytesAndBlocksTogether) {
 }
 
 TEST(ExcessTest, TellsABudgetOfNothingInOneNumber) {
-  const std::vector<Excess> excesses = Excesses(WindowWith(
+  const std::vector<Excess> excesses = Excesses(WindowOver(
       {Over("outstanding_bytes", 128, 0, kNet14), Over("outstanding_blocks", 2, 0, kNet14)}));
 
   EXPECT_EQ(excesses[0].budget, "budget 0 B");
 }
 
 TEST(ExcessTest, TellsGrowthWithItsSign) {
-  const WindowResult window = WindowWith({Over("growth_bytes", 64, 32, kNet14, {64, -1})});
+  const WindowResult window = WindowOver({Over("growth_bytes", 64, 32, kNet14, {64, -1})});
 
   EXPECT_EQ(Excesses(window)[0].amount, "growth +64 B (-1 block)");
   EXPECT_EQ(Excesses(window)[0].budget, "budget 32 B");
@@ -64,7 +64,7 @@ TEST(ExcessTest, TellsGrowthWithItsSign) {
 
 TEST(ExcessTest, TellsQuantitiesInTheOrderOfTheirViolations) {
   const std::vector<Excess> excesses =
-      Excesses(WindowWith({Over("outstanding_bytes", 128, 0), Over("growth_bytes", 128, 0)}));
+      Excesses(WindowOver({Over("outstanding_bytes", 128, 0), Over("growth_bytes", 128, 0)}));
 
   ASSERT_THAT(excesses, SizeIs(2));
   EXPECT_EQ(excesses[0].amount, "128 B in 2 blocks outstanding");
@@ -72,12 +72,12 @@ TEST(ExcessTest, TellsQuantitiesInTheOrderOfTheirViolations) {
 }
 
 TEST(ExcessTest, NamesTheLineThatSetsTheLimit) {
-  EXPECT_THAT(Excesses(WindowWith({Over("outstanding_bytes", 128, 0, kNet14)}))[0].sources,
+  EXPECT_THAT(Excesses(WindowOver({Over("outstanding_bytes", 128, 0, kNet14)}))[0].sources,
               ElementsAre("net.json:14"));
 }
 
 TEST(ExcessTest, NamesNoBudgetWhereNoFileSetsALimit) {
-  const Excess excess = Excesses(WindowWith({Over("lost_bytes", 128, 0)}))[0];
+  const Excess excess = Excesses(WindowOver({Over("lost_bytes", 128, 0)}))[0];
 
   EXPECT_EQ(excess.budget, "");
   EXPECT_THAT(excess.sources, IsEmpty());
@@ -86,11 +86,11 @@ TEST(ExcessTest, NamesNoBudgetWhereNoFileSetsALimit) {
 
 TEST(ExcessTest, NamesASharedLineOnceAndDifferentLinesAll) {
   const LimitSource other = {"net.json", 15, ""};
-  EXPECT_THAT(Excesses(WindowWith({Over("outstanding_bytes", 128, 0, kNet14),
+  EXPECT_THAT(Excesses(WindowOver({Over("outstanding_bytes", 128, 0, kNet14),
                                    Over("outstanding_blocks", 2, 0, kNet14)}))[0]
                   .sources,
               ElementsAre("net.json:14"));
-  EXPECT_THAT(Excesses(WindowWith({Over("outstanding_bytes", 128, 0, kNet14),
+  EXPECT_THAT(Excesses(WindowOver({Over("outstanding_bytes", 128, 0, kNet14),
                                    Over("outstanding_blocks", 2, 0, other)}))[0]
                   .sources,
               ElementsAre("net.json:14", "net.json:15"));
@@ -98,7 +98,7 @@ TEST(ExcessTest, NamesASharedLineOnceAndDifferentLinesAll) {
 
 TEST(ExcessTest, CarriesAnOverridesReasonOnce) {
   const LimitSource source = {"net.json", 14, "one socket is pooled"};
-  EXPECT_THAT(Excesses(WindowWith({Over("outstanding_bytes", 128, 64, source),
+  EXPECT_THAT(Excesses(WindowOver({Over("outstanding_bytes", 128, 64, source),
                                    Over("outstanding_blocks", 2, 1, source)}))[0]
                   .reasons,
               ElementsAre("one socket is pooled"));
@@ -106,7 +106,7 @@ TEST(ExcessTest, CarriesAnOverridesReasonOnce) {
 
 TEST(ExcessTest, IsExactWhereRoundedNumbersWouldLookEqual) {
   const WindowResult window =
-      WindowWith({Over("outstanding_bytes", 20481, 20480, kNet14, {20481, 1})});
+      WindowOver({Over("outstanding_bytes", 20481, 20480, kNet14, {20481, 1})});
 
   EXPECT_EQ(Excesses(window)[0].amount, "20481 B in 1 block outstanding");
   EXPECT_EQ(Excesses(window)[0].budget, "budget 20480 B");
@@ -123,7 +123,7 @@ class QuantityTest : public testing::TestWithParam<QuantityCase> {};
 
 TEST_P(QuantityTest, IsToldInItsOwnWords) {
   const std::vector<Excess> excesses =
-      Excesses(WindowWith({Over(GetParam().metric, GetParam().actual, 1, kNet14)}));
+      Excesses(WindowOver({Over(GetParam().metric, GetParam().actual, 1, kNet14)}));
 
   ASSERT_THAT(excesses, SizeIs(1));
   EXPECT_EQ(excesses[0].amount, GetParam().amount);
@@ -147,7 +147,7 @@ INSTANTIATE_TEST_SUITE_P(
         QuantityCase{"threads", 2, "2 threads left running", "budget 1"}));
 
 TEST(ExcessTest, TellsTheSameQuantityOfTwoComponentsApart) {
-  WindowResult window = WindowWith({Over("lost_bytes", 128, 0), Over("lost_bytes", 64, 0)});
+  WindowResult window = WindowOver({Over("lost_bytes", 128, 0), Over("lost_bytes", 64, 0)});
   window.violations[1].component = "pool";
   const std::vector<Excess> excesses = Excesses(window);
 
@@ -157,13 +157,13 @@ TEST(ExcessTest, TellsTheSameQuantityOfTwoComponentsApart) {
 }
 
 TEST(ExcessTest, LeavesOutTheMappingsWhereTheReportDoesNotTellThem) {
-  const WindowResult window = WindowWith({Over("mapped_bytes", 128, 0, {}, {128, 0})});
+  const WindowResult window = WindowOver({Over("mapped_bytes", 128, 0, {}, {128, 0})});
 
   EXPECT_EQ(Excesses(window)[0].amount, "128 B left mapped");
 }
 
 TEST(ExcessTest, IsExactForGrowthToo) {
-  const WindowResult window = WindowWith({Over("growth_bytes", 20481, 20480, kNet14, {20481, 1})});
+  const WindowResult window = WindowOver({Over("growth_bytes", 20481, 20480, kNet14, {20481, 1})});
 
   EXPECT_EQ(Excesses(window)[0].amount, "growth +20481 B (+1 block)");
 }

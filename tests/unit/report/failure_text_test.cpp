@@ -18,21 +18,21 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-const TextStyle kPlain = {Colour::kOff, sample::kProject};
+const TextStyle kPlainStyle = {Colour::kOff, sample::kProject};
 
 TEST(FailureTextTest, BeginsWithTheAnswerAndTheLimitThatApplied) {
-  EXPECT_THAT(FailureText(FailingTest(), kPlain),
+  EXPECT_THAT(FailureText(FailingTest(), kPlainStyle),
               StartsWith("leakgate: 128 B in 2 blocks outstanding, budget 0 B "
                          "(net · budgets/net.leakgate.json:14)\n"));
 }
 
 TEST(FailureTextTest, NamesNoBudgetWhereNoFileSetsALimit) {
-  EXPECT_THAT(FailureText(FailingUncoveredTest(), kPlain),
+  EXPECT_THAT(FailureText(FailingUncoveredTest(), kPlainStyle),
               StartsWith("leakgate: 128 B in 2 blocks lost\n"));
 }
 
 TEST(FailureTextTest, TellsWhatBecameOfAFinding) {
-  EXPECT_THAT(FailureText(FailingUncoveredTest(), kPlain),
+  EXPECT_THAT(FailureText(FailingUncoveredTest(), kPlainStyle),
               HasSubstr("\n  128 B in 2 blocks · new · lost\n"));
 }
 
@@ -40,7 +40,7 @@ TEST(FailureTextTest, ListsWhatDoesNotCountInALineEach) {
   WindowResult window = FailingUncoveredTest();
   window.findings.push_back(sample::RetainedFinding(Disposition::kBounded, {72, 1}));
 
-  EXPECT_THAT(FailureText(window, kPlain),
+  EXPECT_THAT(FailureText(window, kPlainStyle),
               HasSubstr("\n  not counted: 72 B in 1 block by net::Pool::Grow "
                         "(src/net/pool.cc:88): retained, bounded\n"));
 }
@@ -52,7 +52,7 @@ TEST(FailureTextTest, SumsUpWhatDoesNotCountWhereThatIsMuch) {
   }
 
   EXPECT_THAT(
-      FailureText(window, kPlain),
+      FailureText(window, kPlainStyle),
       HasSubstr("\n  not counted: 950 B in 95 blocks by 95 more call stacks; the JSON report "
                 "has each\n"));
 }
@@ -62,7 +62,7 @@ TEST(FailureTextTest, BeginsWithFreeingErrorsAndShowsBothStacks) {
   window.free_errors = {{"64 B allocated by new[] and freed by free()", PoolFinding(), {}}};
   window.free_errors[0].made_at = PoolFinding();
 
-  const std::string text = FailureText(window, kPlain);
+  const std::string text = FailureText(window, kPlainStyle);
 
   EXPECT_THAT(text, StartsWith("leakgate: 1 freeing error\n  and 128 B in 2 blocks lost\n"));
   EXPECT_THAT(text, HasSubstr("\n  64 B allocated by new[] and freed by free()\n  > net::Pool"));
@@ -86,7 +86,7 @@ WindowResult BusyTest() {
 }
 
 TEST(FailureTextTest, NamesWhoAllocatedTooMuch) {
-  const std::string text = FailureTextWithHeadline(BusyTest(), kPlain);
+  const std::string text = FailureTextWithHeadline(BusyTest(), kPlainStyle);
   EXPECT_THAT(text, StartsWith("src/net/pool.cc:88: Failure in HttpTest.KeepAlive\n"
                                "leakgate: 4096 B in 9 blocks allocated, budget 64 B"));
   EXPECT_THAT(text, HasSubstr("\n\n  allocated when the test was repeated alone: 4096 B in 9 "
@@ -98,7 +98,7 @@ TEST(FailureTextTest, NamesWhoAllocatedTooMuch) {
 TEST(FailureTextTest, SaysWhyItIsNotKnownWhoAllocatedTooMuch) {
   WindowResult window = BusyTest();
   window.made_by = {{.quantity = "allocated", .problem = "confirmation is off"}};
-  EXPECT_THAT(FailureText(window, kPlain),
+  EXPECT_THAT(FailureText(window, kPlainStyle),
               HasSubstr("\n  who allocated it is not known: confirmation is off\n"));
 }
 
@@ -106,7 +106,7 @@ TEST(FailureTextTest, NamesWhatIsLeftBehindBesidesTheHeap) {
   WindowResult window = FailingTest();
   window.left_behind = {"file descriptor 7: /tmp/db"};
 
-  EXPECT_THAT(FailureText(window, kPlain),
+  EXPECT_THAT(FailureText(window, kPlainStyle),
               HasSubstr("\n  left behind: file descriptor 7: /tmp/db\n"));
 }
 
@@ -114,7 +114,7 @@ TEST(FailureTextTest, SaysWhyItCouldNotTellWhatIsLost) {
   WindowResult window = FailingTest();
   window.reach_problem = "the process cannot be stopped";
 
-  EXPECT_THAT(FailureText(window, kPlain),
+  EXPECT_THAT(FailureText(window, kPlainStyle),
               HasSubstr("\n  what is lost could not be told: the process cannot be stopped\n"));
 }
 
@@ -122,14 +122,14 @@ TEST(FailureTextTest, NamesTheOwner) {
   WindowResult window = FailingTest();
   sample::ChangeBudget(window, [](AppliedBudget& budget) { budget.owner = "net-team"; });
 
-  EXPECT_THAT(FailureText(window, kPlain), HasSubstr(":14 · owner net-team)\n"));
+  EXPECT_THAT(FailureText(window, kPlainStyle), HasSubstr(":14 · owner net-team)\n"));
 }
 
 TEST(FailureTextTest, GivesTheReasonOfAnOverride) {
   WindowResult window = FailingTest();
   window.violations[0].limit.source.reason = "one socket is pooled";
 
-  EXPECT_THAT(FailureText(window, kPlain),
+  EXPECT_THAT(FailureText(window, kPlainStyle),
               HasSubstr(":14)\n  budgeted so because: one socket is pooled\n"));
 }
 
@@ -137,7 +137,7 @@ TEST(FailureTextTest, TellsGrowthAfterWhatIsOutstanding) {
   WindowResult window = FailingTest();
   window.violations.push_back(Over("growth_bytes", 128, 0, {"net.json", 20, ""}));
 
-  EXPECT_THAT(FailureText(window, kPlain),
+  EXPECT_THAT(FailureText(window, kPlainStyle),
               HasSubstr("\n  and growth +128 B (+2 blocks), budget 0 B (net · net.json:20)\n"));
 }
 
@@ -145,12 +145,12 @@ TEST(FailureTextTest, TellsGrowthAloneInTheFirstLine) {
   WindowResult window = FailingTest();
   window.violations = {Over("growth_bytes", 128, 0, {"net.json", 20, ""})};
 
-  EXPECT_THAT(FailureText(window, kPlain),
+  EXPECT_THAT(FailureText(window, kPlainStyle),
               StartsWith("leakgate: growth +128 B (+2 blocks), budget 0 B (net · net.json:20)\n"));
 }
 
 TEST(FailureTextTest, ListsTheFindingsAfterAnEmptyLine) {
-  EXPECT_THAT(FailureText(FailingTest(), kPlain),
+  EXPECT_THAT(FailureText(FailingTest(), kPlainStyle),
               HasSubstr(")\n\n  128 B in 2 blocks · new\n  > net::Pool::Grow"));
 }
 
@@ -158,14 +158,14 @@ TEST(FailureTextTest, ListsAllOfTenFindings) {
   WindowResult window = FailingTest();
   window.findings.assign(10, PoolFinding());
 
-  EXPECT_THAT(FailureText(window, kPlain), Not(HasSubstr("more finding")));
+  EXPECT_THAT(FailureText(window, kPlainStyle), Not(HasSubstr("more finding")));
 }
 
 TEST(FailureTextTest, CountsTheFindingsBeyondTen) {
   WindowResult window = FailingTest();
   window.findings.assign(22, PoolFinding({1024, 1}));
 
-  EXPECT_THAT(FailureText(window, kPlain),
+  EXPECT_THAT(FailureText(window, kPlainStyle),
               HasSubstr("\n  and 12 more findings (12.0 KiB); all are in the JSON report\n"));
 }
 
@@ -176,7 +176,7 @@ TEST(FailureTextTest, ListsTheFrameworksApartWithTheirRules) {
   window.findings.push_back(FrameworkFinding({96, 1}, "test part results"));
   window.findings.push_back(FrameworkFinding({64, 1}, "gmock registry"));
 
-  const std::string text = FailureText(window, kPlain);
+  const std::string text = FailureText(window, kPlainStyle);
 
   EXPECT_THAT(text, HasSubstr("\n  framework: 320 B in 2 blocks, not counted "
                               "(gmock registry, test part results)\n"));
@@ -187,16 +187,16 @@ TEST(FailureTextTest, ListsTheFrameworksAmountWithoutRules) {
   WindowResult window = FailingTest();
   window.framework = {160, 1};
 
-  EXPECT_THAT(FailureText(window, kPlain),
+  EXPECT_THAT(FailureText(window, kPlainStyle),
               HasSubstr("\n  framework: 160 B in 1 block, not counted\n"));
 }
 
 TEST(FailureTextTest, DoesNotMentionTheFrameworkWhereItKeptNothing) {
-  EXPECT_THAT(FailureText(FailingTest(), kPlain), Not(HasSubstr("framework")));
+  EXPECT_THAT(FailureText(FailingTest(), kPlainStyle), Not(HasSubstr("framework")));
 }
 
 TEST(FailureTextTest, EndsWithTheRemedyWithoutANewline) {
-  EXPECT_THAT(FailureText(FailingTest(), kPlain),
+  EXPECT_THAT(FailureText(FailingTest(), kPlainStyle),
               EndsWith("\n  fix it, or allow it in \"overrides\" of budgets/net.leakgate.json: "
                        "{ \"tests\": [\"HttpTest.KeepAlive\"], \"limits\": { \"test\": { "
                        "\"outstanding\": { \"bytes\": 128, \"blocks\": 2 } } }, "
@@ -204,7 +204,7 @@ TEST(FailureTextTest, EndsWithTheRemedyWithoutANewline) {
 }
 
 TEST(FailureTextTest, HasNoColourUnlessAsked) {
-  EXPECT_THAT(FailureText(FailingTest(), kPlain), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(FailureText(FailingTest(), kPlainStyle), Not(HasSubstr("\x1b")));
   EXPECT_THAT(FailureText(FailingTest(), {Colour::kOn, ""}), StartsWith("\x1b[1;31mleakgate: "));
 }
 
@@ -216,7 +216,7 @@ TEST(FailureTextTest, EscapesControlCharactersWhereverTheyComeFrom) {
   window.framework = {160, 1};
   window.findings.push_back(FrameworkFinding({160, 1}, "rule\x1b"));
 
-  const std::string text = FailureTextWithHeadline(window, kPlain);
+  const std::string text = FailureTextWithHeadline(window, kPlainStyle);
 
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
   EXPECT_THAT(text, HasSubstr("Failure in Evil\\x1b.Test\n"));
@@ -226,12 +226,12 @@ TEST(FailureTextTest, EscapesControlCharactersWhereverTheyComeFrom) {
 }
 
 TEST(HeadlineTest, NamesTheCallSiteAndTheTest) {
-  EXPECT_THAT(FailureTextWithHeadline(FailingTest(), kPlain),
+  EXPECT_THAT(FailureTextWithHeadline(FailingTest(), kPlainStyle),
               StartsWith("src/net/pool.cc:88: Failure in HttpTest.KeepAlive\nleakgate: 128 B"));
 }
 
 TEST(HeadlineTest, NamesTheIterationAfterTheFirst) {
-  EXPECT_THAT(FailureTextWithHeadline(FailingTest("HttpTest.KeepAlive", 2), kPlain),
+  EXPECT_THAT(FailureTextWithHeadline(FailingTest("HttpTest.KeepAlive", 2), kPlainStyle),
               HasSubstr("Failure in HttpTest.KeepAlive #2\n"));
 }
 
@@ -239,8 +239,9 @@ TEST(HeadlineTest, SaysWhetherItIsASuiteOrTheProgram) {
   WindowResult suite = FailingTest("HttpTest");
   suite.kind = WindowKind::kSuite;
 
-  EXPECT_THAT(FailureTextWithHeadline(suite, kPlain), HasSubstr("Failure in suite HttpTest\n"));
-  EXPECT_THAT(FailureTextWithHeadline(sample::FailingProgram(), kPlain),
+  EXPECT_THAT(FailureTextWithHeadline(suite, kPlainStyle),
+              HasSubstr("Failure in suite HttpTest\n"));
+  EXPECT_THAT(FailureTextWithHeadline(sample::FailingProgram(), kPlainStyle),
               HasSubstr("Failure in program http_test\n"));
 }
 
@@ -248,8 +249,8 @@ TEST(FailureTextTest, SaysThatASuiteHasNoneOfItsTestsBlocks) {
   WindowResult suite = FailingTest("HttpTest");
   suite.kind = WindowKind::kSuite;
 
-  EXPECT_THAT(FailureText(suite, kPlain), HasSubstr("each test has what it left itself\n"));
-  EXPECT_THAT(FailureText(FailingTest(), kPlain), Not(HasSubstr("each test has what")));
+  EXPECT_THAT(FailureText(suite, kPlainStyle), HasSubstr("each test has what it left itself\n"));
+  EXPECT_THAT(FailureText(FailingTest(), kPlainStyle), Not(HasSubstr("each test has what")));
 }
 
 // Two findings that would read the same: what differs is folded away otherwise.
@@ -264,8 +265,8 @@ TEST(FailureTextTest, ShowsTheFramesThatTellTwoFindingsApart) {
       second.stack.Edit()[first.stack.size() - 3].file = "main.cc";
   window.findings = {first, second};
 
-  EXPECT_THAT(FailureText(window, kPlain), HasSubstr("main.cc:1\n"));
-  EXPECT_THAT(FailureText(window, kPlain), HasSubstr("main.cc:2\n"));
+  EXPECT_THAT(FailureText(window, kPlainStyle), HasSubstr("main.cc:1\n"));
+  EXPECT_THAT(FailureText(window, kPlainStyle), HasSubstr("main.cc:2\n"));
 }
 
 TEST(FailureTextTest, ShowsTheInnerFramesThatTellTwoFindingsApart) {
@@ -275,15 +276,16 @@ TEST(FailureTextTest, ShowsTheInnerFramesThatTellTwoFindingsApart) {
   second.stack.Edit()[0].line += 1;
   window.findings = {first, second};
 
-  EXPECT_THAT(FailureText(window, kPlain), HasSubstr("new_allocator.h:137\n"));
-  EXPECT_THAT(FailureText(window, kPlain), HasSubstr("new_allocator.h:138\n"));
+  EXPECT_THAT(FailureText(window, kPlainStyle), HasSubstr("new_allocator.h:137\n"));
+  EXPECT_THAT(FailureText(window, kPlainStyle), HasSubstr("new_allocator.h:138\n"));
 }
 
 TEST(HeadlineTest, LeavesOutAPositionThatIsNotKnown) {
   WindowResult window = FailingTest();
   window.findings.clear();
 
-  EXPECT_THAT(FailureTextWithHeadline(window, kPlain), StartsWith("Failure in HttpTest.KeepAlive"));
+  EXPECT_THAT(FailureTextWithHeadline(window, kPlainStyle),
+              StartsWith("Failure in HttpTest.KeepAlive"));
 }
 
 TEST(HeadlineTest, LeavesOutALineThatIsNotKnown) {
@@ -291,7 +293,7 @@ TEST(HeadlineTest, LeavesOutALineThatIsNotKnown) {
   window.findings.clear();
   window.source_file = "tests/http_test.cc";
 
-  EXPECT_THAT(FailureTextWithHeadline(window, kPlain),
+  EXPECT_THAT(FailureTextWithHeadline(window, kPlainStyle),
               StartsWith("tests/http_test.cc: Failure in HttpTest.KeepAlive"));
 }
 

@@ -8,6 +8,7 @@
 namespace leakgate {
 namespace {
 
+using sample::FindingWith;
 using sample::FrameOf;
 using sample::NamelessFrame;
 using sample::PoolFinding;
@@ -15,18 +16,8 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-constexpr Colour kPlain = Colour::kOff;
-
-Finding FindingWith(std::vector<Frame> stack) {
-  Finding finding;
-  finding.amount = {64, 1};
-  finding.stack = std::move(stack);
-  finding.user_frame = 0;
-  return finding;
-}
-
 std::string TextOf(const Finding& finding) {
-  return FindingText(finding, {kPlain, sample::kProject});
+  return FindingText(finding, {Colour::kOff, sample::kProject});
 }
 
 TEST(FindingTextTest, BeginsWithTheAmountAndTheKind) {
@@ -93,7 +84,7 @@ TEST(FindingTextTest, FoldsNoFrameByWhichTwoFindingsDiffer) {
   const Finding one = FindingWith({own, FrameOf("std::visit<A>()", "", 0), caller});
   const Finding other = FindingWith({own, FrameOf("std::visit<B>()", "", 0), caller});
 
-  const std::string text = FirstFindingsText({&one, &other}, "more finding", {kPlain, ""});
+  const std::string text = FirstFindingsText({&one, &other}, "more finding", {Colour::kOff, ""});
   EXPECT_THAT(text, HasSubstr("\n    std::visit<A>()"));
   EXPECT_THAT(text, HasSubstr("\n    std::visit<B>()"));
 }

@@ -19,14 +19,14 @@ Finding MappedFinding(Amount amount = {4096, 1}) {
   return finding;
 }
 
-WindowResult With(std::string name, std::vector<Finding> mappings) {
+WindowResult WithMappings(std::string name, std::vector<Finding> mappings) {
   WindowResult window = sample::PassingTest(std::move(name));
   for (const Finding& mapping : mappings) window.mapped += mapping.amount;
   window.mappings = std::move(mappings);
   return window;
 }
 
-std::string TextOf(const WindowResult& window) {
+std::string MappedTextOf(const WindowResult& window) {
   return MappedText(window, {Colour::kOff, sample::kProject});
 }
 
@@ -35,29 +35,31 @@ std::string SitesOf(const std::vector<WindowResult>& windows) {
 }
 
 TEST(MappedTextTest, IsEachCallSiteWhereALimitIsExceeded) {
-  WindowResult window = With("A.B", {MappedFinding()});
+  WindowResult window = WithMappings("A.B", {MappedFinding()});
   window.violations = {sample::Over("mapped_bytes", 4096, 0, {"net.json", 7, ""}, {4096, 1})};
-  EXPECT_THAT(TextOf(window), AllOf(HasSubstr("  4096 B in 1 mapping · mapped file\n"),
-                                    HasSubstr("> net::Pool::Grow(unsigned long)")));
+  EXPECT_THAT(MappedTextOf(window), AllOf(HasSubstr("  4096 B in 1 mapping · mapped file\n"),
+                                          HasSubstr("> net::Pool::Grow(unsigned long)")));
 }
 
 TEST(MappedTextTest, LeavesOutWhatIsAllowed) {
-  WindowResult window = With("A.B", {MappedFinding()});
+  WindowResult window = WithMappings("A.B", {MappedFinding()});
   window.mappings.push_back(MappedFinding({8192, 1}));
   window.mappings[1].disposition = Disposition::kAllowed;
   window.violations = {sample::Over("mapped_blocks", 1, 0, {"net.json", 7, ""}, {4096, 1})};
-  EXPECT_THAT(TextOf(window), Not(HasSubstr("8192")));
+  EXPECT_THAT(MappedTextOf(window), Not(HasSubstr("8192")));
 }
 
 TEST(MappedTextTest, IsOneLineWhereSomethingElseFails) {
-  WindowResult window = With("A.B", {MappedFinding()});
+  WindowResult window = WithMappings("A.B", {MappedFinding()});
   window.violations = {sample::Over("lost_bytes", 128, 0)};
-  EXPECT_EQ(TextOf(window), "  mapped: 4096 B in 1 mapping, not limited\n");
+  EXPECT_EQ(MappedTextOf(window), "  mapped: 4096 B in 1 mapping, not limited\n");
   sample::ChangeBudget(window, [](AppliedBudget& budget) { budget.mapped.bytes = AppliedLimit{}; });
-  EXPECT_EQ(TextOf(window), "  mapped: 4096 B in 1 mapping, within its limit\n");
+  EXPECT_EQ(MappedTextOf(window), "  mapped: 4096 B in 1 mapping, within its limit\n");
 }
 
-TEST(MappedTextTest, IsNothingWhereNothingIsMapped) { EXPECT_EQ(TextOf(With("A.B", {})), ""); }
+TEST(MappedTextTest, IsNothingWhereNothingIsMapped) {
+  EXPECT_EQ(MappedTextOf(WithMappings("A.B", {})), "");
+}
 
 TEST(MappedTextTest, IsAtTheCallSiteOfTheMappingWhereNothingElseIsOver) {
   WindowResult window = sample::FailingTest();
@@ -69,9 +71,10 @@ TEST(MappedTextTest, IsAtTheCallSiteOfTheMappingWhereNothingElseIsOver) {
 }
 
 TEST(MappedSitesTextTest, IsOneLineForWhatManyWindowsLeaveAlike) {
-  EXPECT_EQ(SitesOf({With("A.B", {MappedFinding()}), With("A.C", {MappedFinding()})}),
-            "    8192 B in 2 mappings by net::Pool::Grow (src/net/pool.cc:88): mapped file "
-            "(A.B, A.C)\n");
+  EXPECT_EQ(
+      SitesOf({WithMappings("A.B", {MappedFinding()}), WithMappings("A.C", {MappedFinding()})}),
+      "    8192 B in 2 mappings by net::Pool::Grow (src/net/pool.cc:88): mapped file "
+      "(A.B, A.C)\n");
 }
 
 }  // namespace

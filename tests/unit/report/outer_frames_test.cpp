@@ -6,15 +6,9 @@
 namespace leakgate {
 namespace {
 
+using sample::FindingWith;
 using sample::FrameOf;
 using sample::NamelessFrame;
-
-Finding FindingWith(std::vector<Frame> stack) {
-  Finding finding;
-  finding.stack = std::move(stack);
-  finding.user_frame = 0;
-  return finding;
-}
 
 TEST(OuterFramesTest, AreGoogleTestsAndMainsBelowATest) {
   const OuterFrames outer = FindOuterFrames(sample::PoolFinding());

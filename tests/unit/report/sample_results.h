@@ -50,6 +50,15 @@ inline std::vector<Frame> PoolStack() {
   };
 }
 
+// The innermost frame is the user's.
+inline Finding FindingWith(std::vector<Frame> stack) {
+  Finding finding;
+  finding.amount = {64, 1};
+  finding.stack = std::move(stack);
+  finding.user_frame = 0;
+  return finding;
+}
+
 inline Finding PoolFinding(Amount amount = {64, 1}) {
   Finding finding;
   finding.amount = amount;

@@ -11,7 +11,7 @@ namespace leakgate {
 namespace {
 
 // The call to Here in each Call... function returns to the address that the function returns.
-constexpr char kSource[] = R"(
+constexpr char kCallsSource[] = R"(
 extern "C" __attribute__((noinline)) void* Here() { return __builtin_return_address(0); }
 extern "C" void* CallDirectly() {
   void* here = Here();
@@ -61,7 +61,7 @@ TEST_P(CallTargetLinkTest, NamesTheExportedFunctionThatIsCalled) {
 }
 
 TEST_P(CallTargetLinkTest, NamesItWhereItsAddressIsTakenToo) {
-  const CompiledLibrary library(kSource, GetParam());
+  const CompiledLibrary library(kCallsSource, GetParam());
 
   EXPECT_EQ(FramesOf(library, "CallDirectly").back().called_function, "Here");
 }
@@ -79,13 +79,13 @@ TEST(CallTargetTest, NamesNothingForACallWithinTheModule) {
 }
 
 TEST(CallTargetTest, NamesNothingForACallThroughAPointer) {
-  const CompiledLibrary library(kSource, "-O2");
+  const CompiledLibrary library(kCallsSource, "-O2");
 
   EXPECT_EQ(FramesOf(library, "CallByPointer").back().called_function, "");
 }
 
 TEST(CallTargetTest, TellsACallThroughAPointerFromADirectOne) {
-  const CompiledLibrary library(kSource, "-O2");
+  const CompiledLibrary library(kCallsSource, "-O2");
 
   EXPECT_TRUE(FramesOf(library, "CallByPointer").back().calls_through_pointer);
   EXPECT_FALSE(FramesOf(library, "CallDirectly").back().calls_through_pointer);
@@ -144,7 +144,7 @@ INSTANTIATE_TEST_SUITE_P(Forms, PointerCallTest,
                                          "lea -256(%rbx), %r10; call *256(%r10)"));
 
 TEST(CallTargetTest, IsToldOfTheLastFrameOfAnAddressOnly) {
-  const CompiledLibrary library(kSource, "-g -O2");
+  const CompiledLibrary library(kCallsSource, "-g -O2");
 
   const std::vector<Frame> frames = FramesOf(library, "CallInlined");
 
@@ -154,7 +154,7 @@ TEST(CallTargetTest, IsToldOfTheLastFrameOfAnAddressOnly) {
 }
 
 TEST(CallTargetTest, NamesNothingAtAnAddressOutsideTheFile) {
-  const CompiledLibrary library(kSource, "-O2");
+  const CompiledLibrary library(kCallsSource, "-O2");
   const Module module = ModuleOf(library.Call("CallDirectly"));
 
   for (const std::uint64_t offset : {0ULL, 1ULL, 3ULL, 1ULL << 40, ~0ULL}) {

@@ -62,7 +62,7 @@ TEST(BrokenFunctionNameTest, EndsForEveryBeginningOfAName) {
   }
 }
 
-std::string Repeated(std::string_view part, std::size_t count) {
+std::string RepeatedPart(std::string_view part, std::size_t count) {
   std::string text;
   for (std::size_t i = 0; i < count; ++i) text += part;
   return text;
@@ -73,7 +73,7 @@ TEST(FunctionNameCostTest, IsAsMuchForEachByteHoweverLongTheNameIs) {
   for (const char* part : {"operator(a)::", "operator<(", "[abi:x]", "a[abi:", "decltype(",
                            "(a)::", "< ", "operator ", "a b"}) {
     const double growth = test::GrowthOfCost(
-        40'000, [&](std::size_t count) { return Repeated(part, count); },
+        40'000, [&](std::size_t count) { return RepeatedPart(part, count); },
         [](const std::string& name) { (void)QualifiedNameOf(name); });
     EXPECT_LT(growth, test::kMostGrowth) << part;
   }

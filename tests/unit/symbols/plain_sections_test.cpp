@@ -14,7 +14,7 @@
 namespace leakgate {
 namespace {
 
-constexpr char kSource[] = "#include <cstdint>\nstd::int64_t g_count = 1;";
+constexpr char kCountSource[] = "#include <cstdint>\nstd::int64_t g_count = 1;";
 constexpr char kZstd[] = "-g -Wl,--compress-debug-sections=zstd";
 
 UniqueFd Open(const CompiledLibrary& library) {
@@ -33,13 +33,13 @@ int CountCompressed(const UniqueFd& file) {
 }
 
 TEST(PlainSectionsTest, HasNoneThatIsCompressedByZstd) {
-  const CompiledLibrary library(kSource, kZstd);
+  const CompiledLibrary library(kCountSource, kZstd);
   ASSERT_GT(CountCompressed(Open(library)), 0);
   EXPECT_EQ(CountCompressed(WithPlainSections(Open(library))), 0);
 }
 
 TEST(PlainSectionsTest, LeavesOtherFilesAsTheyAre) {
-  const CompiledLibrary library(kSource, "-g -gz=zlib");
+  const CompiledLibrary library(kCountSource, "-g -gz=zlib");
   UniqueFd file = Open(library);
   const int number = file.get();
   EXPECT_EQ(WithPlainSections(std::move(file)).get(), number);
@@ -48,7 +48,7 @@ TEST(PlainSectionsTest, LeavesOtherFilesAsTheyAre) {
 // Any word of the file may be wrong: what cannot be decompressed stays, and nothing is read or
 // written out of bounds.
 TEST(PlainSectionsTest, TakesDamagedFiles) {
-  const CompiledLibrary library(kSource, kZstd);
+  const CompiledLibrary library(kCountSource, kZstd);
   const UniqueFd file = Open(library);
   const off_t size = ::lseek(file.get(), 0, SEEK_END);
   for (const std::uint64_t wrong : {~std::uint64_t{0}, std::uint64_t{1} << 33, std::uint64_t{0}}) {

@@ -13,7 +13,7 @@
 namespace leakgate {
 namespace {
 
-constexpr const char* kSource = R"(
+constexpr const char* kScopesSource = R"(
 namespace net { namespace {
 struct Pool {
   struct Slot { int size; static int Take() { return 1; } };
@@ -54,7 +54,7 @@ bool IsScope(Dwarf_Die* die) {
 class ScopeTreeTest : public ::testing::TestWithParam<const char*> {
  protected:
   ScopeTreeTest() {
-    std::ofstream(folder_.path() / "source.cpp") << kSource;
+    std::ofstream(folder_.path() / "source.cpp") << kScopesSource;
     folder_.Run(std::string(GetParam()) + " -c source.cpp -o out.o 2>/dev/null");
     fd_ = ::open((folder_.path() / "out.o").c_str(), O_RDONLY | O_CLOEXEC);
     dwarf_ = dwarf_begin(fd_, DWARF_C_READ);

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kSource[] = R"(
+constexpr char kCacheSource[] = R"(
 namespace net {
 int g_pool = 1;
 __attribute__((noinline)) void* Grow() { return __builtin_return_address(0); }
@@ -52,7 +52,7 @@ class SymbolCacheTest : public testing::Test {
 
   ScratchFolder scratch_;
   fs::path folder_ = scratch_.path() / "cache" / "leakgate";
-  CompiledLibrary library_{kSource, "-g"};
+  CompiledLibrary library_{kCacheSource, "-g"};
 };
 
 TEST_F(SymbolCacheTest, TheNextRunTakesWhatIsKept) {
@@ -151,7 +151,7 @@ TEST_F(SymbolCacheTest, AFifoInThePlaceOfTheFolderIsNotUsed) {
 }
 
 TEST_F(SymbolCacheTest, WhatASeparateFileTellsIsNotKept) {
-  const CompiledLibrary stripped(kSource, "-g",
+  const CompiledLibrary stripped(kCacheSource, "-g",
                                  "objcopy --only-keep-debug libnet.so libnet.so.debug && "
                                  "objcopy --strip-debug --add-gnu-debuglink=libnet.so.debug "
                                  "libnet.so");

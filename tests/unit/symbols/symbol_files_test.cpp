@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kSource[] = R"(extern "C" __attribute__((noinline)) void* Here() {
+constexpr char kFilesSource[] = R"(extern "C" __attribute__((noinline)) void* Here() {
   return __builtin_return_address(0);
 }
 static __attribute__((noinline)) void* Grow() {
@@ -31,7 +31,7 @@ extern "C" void* Start() {
 class SymbolFilesTest : public testing::Test {
  protected:
   SymbolFilesTest()
-      : library_(kSource, "-g -O1"), pc_(library_.Call("Start")), module_(ModuleOf(pc_)) {}
+      : library_(kFilesSource, "-g -O1"), pc_(library_.Call("Start")), module_(ModuleOf(pc_)) {}
 
   void MoveTo(const fs::path& place) const {
     fs::create_directories(place.parent_path());

@@ -19,7 +19,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 // The innermost call in each function returns to the address that the function returns.
-constexpr char kSource[] = R"(extern "C" __attribute__((noinline)) void* Here() {
+constexpr char kPoolSource[] = R"(extern "C" __attribute__((noinline)) void* Here() {
   return __builtin_return_address(0);
 }
 namespace net {
@@ -56,7 +56,7 @@ auto Functions(const auto&... names) {
 class SymbolizerFormatTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(SymbolizerFormatTest, ExpandsInlinedFunctionsInnermostFirst) {
-  const CompiledLibrary library(kSource, GetParam());
+  const CompiledLibrary library(kPoolSource, GetParam());
 
   const std::vector<Frame> frames = FramesOf(library, "Start");
 
@@ -65,14 +65,14 @@ TEST_P(SymbolizerFormatTest, ExpandsInlinedFunctionsInnermostFirst) {
 }
 
 TEST_P(SymbolizerFormatTest, GivesEachFrameItsOwnLine) {
-  const CompiledLibrary library(kSource, GetParam());
+  const CompiledLibrary library(kPoolSource, GetParam());
 
   EXPECT_THAT(FramesOf(library, "Start"),
               ElementsAre(Field(&Frame::line, 8), Field(&Frame::line, 14)));
 }
 
 TEST_P(SymbolizerFormatTest, GivesAbsoluteFiles) {
-  const CompiledLibrary library(kSource, GetParam());
+  const CompiledLibrary library(kPoolSource, GetParam());
 
   EXPECT_THAT(FramesOf(library, "Start"), Each(Field(&Frame::file, library.source())));
 }
@@ -85,13 +85,13 @@ INSTANTIATE_TEST_SUITE_P(Formats, SymbolizerFormatTest,
 
 // Bazel hides it, because its sandboxes are elsewhere each time.
 TEST(SymbolizerTest, GivesARelativeFileWhereTheBuildHidesItsDirectory) {
-  const CompiledLibrary library(kSource, "-g -O2 \"-fdebug-prefix-map=$PWD=/proc/self/cwd\"");
+  const CompiledLibrary library(kPoolSource, "-g -O2 \"-fdebug-prefix-map=$PWD=/proc/self/cwd\"");
 
   EXPECT_THAT(FramesOf(library, "Start"), Each(Field(&Frame::file, "net.cpp")));
 }
 
 TEST(SymbolizerTest, NamesACFunctionWithoutDecoration) {
-  const CompiledLibrary library(kSource, "-g -O2");
+  const CompiledLibrary library(kPoolSource, "-g -O2");
 
   EXPECT_THAT(FramesOf(library, "StartHere"), Functions("StartHere"));
 }
@@ -127,25 +127,25 @@ TEST(SymbolizerTest, SymbolisesTheRunningProgramItself) {
 }
 
 TEST(SymbolizerTest, NamesAFunctionFromTheSymbolTableWithoutDebugInformation) {
-  const CompiledLibrary library(kSource, "-g0 -O2");
+  const CompiledLibrary library(kPoolSource, "-g0 -O2");
 
   EXPECT_THAT(FramesOf(library, "Start"), Functions("net::Connect(int)"));
 }
 
 TEST(SymbolizerTest, NamesAnExportedFunctionOfAStrippedFile) {
-  const CompiledLibrary library(kSource, "-O2", "strip libnet.so");
+  const CompiledLibrary library(kPoolSource, "-O2", "strip libnet.so");
 
   EXPECT_THAT(FramesOf(library, "StartHere"), Functions("StartHere"));
 }
 
 TEST(SymbolizerTest, LeavesAnInternalFunctionOfAStrippedFileUnnamed) {
-  const CompiledLibrary library(kSource, "-O2", "strip libnet.so");
+  const CompiledLibrary library(kPoolSource, "-O2", "strip libnet.so");
 
   EXPECT_THAT(FramesOf(library, "Start"), Functions(""));
 }
 
 TEST(SymbolizerTest, FindsASeparateDebugFile) {
-  const CompiledLibrary library(kSource, "-g -O2",
+  const CompiledLibrary library(kPoolSource, "-g -O2",
                                 "objcopy --only-keep-debug libnet.so libnet.debug && strip "
                                 "libnet.so && objcopy --add-gnu-debuglink=libnet.debug libnet.so");
 
@@ -154,7 +154,7 @@ TEST(SymbolizerTest, FindsASeparateDebugFile) {
 }
 
 TEST(SymbolizerTest, GivesTheAddressOfTheCallInTheFile) {
-  const CompiledLibrary library(kSource, "-g -O2");
+  const CompiledLibrary library(kPoolSource, "-g -O2");
   const std::uint64_t pc = library.Call("StartHere");
   const Module module = ModuleOf(pc);
 
@@ -165,8 +165,8 @@ TEST(SymbolizerTest, GivesTheAddressOfTheCallInTheFile) {
 }
 
 TEST(SymbolizerTest, TellsTwoModulesThatHeldTheSameAddressesApart) {
-  const CompiledLibrary first(kSource, "-g -O2");
-  const CompiledLibrary second(kSource, "-g -O0");
+  const CompiledLibrary first(kPoolSource, "-g -O2");
+  const CompiledLibrary second(kPoolSource, "-g -O0");
   const std::uint64_t pc = second.Call("StartHere");
   Module first_there = ModuleOf(first.Call("StartHere"));
   Module second_there = ModuleOf(pc);
@@ -185,7 +185,7 @@ Frame Unknown(const Module& module, std::uint64_t pc) {
 }
 
 TEST(SymbolizerTest, GivesModuleAndOffsetAloneWhenTheFileIsGone) {
-  const CompiledLibrary library(kSource, "-g -O2");
+  const CompiledLibrary library(kPoolSource, "-g -O2");
   const std::uint64_t pc = library.Call("Start");
   const Module module = ModuleOf(pc);
   std::filesystem::remove(library.file());
@@ -194,7 +194,7 @@ TEST(SymbolizerTest, GivesModuleAndOffsetAloneWhenTheFileIsGone) {
 }
 
 TEST(SymbolizerTest, GivesModuleAndOffsetAloneWhenTheFileIsOfAnotherBuild) {
-  const CompiledLibrary library(kSource, "-g -O2");
+  const CompiledLibrary library(kPoolSource, "-g -O2");
   const std::uint64_t pc = library.Call("Start");
   Module module = ModuleOf(pc);
   module.build_id.back() = module.build_id.back() == '0' ? '1' : '0';
@@ -222,7 +222,7 @@ TEST(SymbolizerTest, DoesNotWaitForAPipeThatAModuleNames) {
 }
 
 TEST(SymbolizerTest, SurvivesAFileThatIsCutOffAnywhere) {
-  const CompiledLibrary library(kSource, "-g -O2");
+  const CompiledLibrary library(kPoolSource, "-g -O2");
   const std::uint64_t pc = library.Call("Start");
   Module module = ModuleOf(pc);
   const std::filesystem::path copy = library.folder().path() / "cut.so";

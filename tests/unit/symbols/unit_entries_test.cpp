@@ -15,7 +15,7 @@
 namespace leakgate {
 namespace {
 
-constexpr const char* kSource = R"(
+constexpr const char* kUnitSource = R"(
 #include <map>
 #include <string>
 #include <vector>
@@ -46,7 +46,7 @@ extern "C" const void* Run(int n) {
 class UnitEntriesTest : public testing::TestWithParam<const char*> {
  protected:
   UnitEntriesTest() {
-    std::ofstream(folder_.path() / "net.cpp") << kSource;
+    std::ofstream(folder_.path() / "net.cpp") << kUnitSource;
     folder_.Run(std::string(GetParam()) + " -shared -fPIC net.cpp -o libnet.so");
     fd_ = ::open((folder_.path() / "libnet.so").c_str(), O_RDONLY | O_CLOEXEC);
     dwarf_ = dwarf_begin(fd_, DWARF_C_READ);

@@ -7,7 +7,7 @@
 namespace leakgate {
 namespace {
 
-constexpr char kSource[] = R"(
+constexpr char kVariablesSource[] = R"(
 namespace net {
 int g_count = 1;
 struct Cache { static int size; };
@@ -36,7 +36,7 @@ class VariablesTest : public testing::TestWithParam<const char*> {
     return {name, {std::filesystem::canonical(library_.source()), line}};
   }
 
-  CompiledLibrary library_{kSource, GetParam()};
+  CompiledLibrary library_{kVariablesSource, GetParam()};
   Variables variables_;
 };
 

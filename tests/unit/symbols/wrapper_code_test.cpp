@@ -10,7 +10,7 @@
 namespace leakgate {
 namespace {
 
-constexpr char kSource[] = R"(
+constexpr char kWrappersSource[] = R"(
 #include <cstdlib>
 struct Owner { long a, b; void* kept; };
 long g_total; void* g_last; void* g_table[16];
@@ -66,7 +66,7 @@ std::uint64_t FirstReturnAddress(const CompiledLibrary& library, const char* nam
 class WrapperCodeFlagsTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(WrapperCodeFlagsTest, IsOfAFunctionThatOnlyReturnsWhatWasAllocated) {
-  const CompiledLibrary library(kSource, std::string("-g ") + GetParam());
+  const CompiledLibrary library(kWrappersSource, std::string("-g ") + GetParam());
   const std::map<const char*, bool> functions = {
       {"Checks", true},          {"Counts", true},     {"Writes", true},
       {"ByNew", true},           {"Keeps", false},     {"KeepsByIndex", false},
@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(Flags, WrapperCodeFlagsTest,
                                          "-O2 -fcf-protection=full"));
 
 TEST(WrapperCodeTest, IsNotKnownWithoutTheFunctionsType) {
-  const CompiledLibrary library(kSource, "-O2");
+  const CompiledLibrary library(kWrappersSource, "-O2");
   const std::uint64_t pc = FirstReturnAddress(library, "Checks");
   EXPECT_EQ(Symbolizer().Symbolize(ModuleOf(pc), pc).back().wrapper, Wrapper::kNo);
 }

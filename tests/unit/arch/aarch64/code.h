@@ -9,6 +9,8 @@
 
 namespace leakgate {
 
+inline constexpr std::uint32_t kReturn = 0xD65F'03C0;
+
 class Code {
  public:
   explicit Code(std::vector<std::uint32_t> instructions, std::uint64_t begin = 0x40'0000)

@@ -11,7 +11,6 @@ namespace leakgate {
 namespace {
 
 constexpr std::uint32_t kBtiC = 0xD503'245F;
-constexpr std::uint32_t kReturn = 0xD65F'03C0;
 
 std::optional<std::uint64_t> ErrnoOffset(std::vector<std::uint32_t> code) {
   code.resize(kErrnoCodeBytes / sizeof(code[0]), 0);

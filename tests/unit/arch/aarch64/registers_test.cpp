@@ -12,7 +12,7 @@
 namespace leakgate {
 namespace {
 
-RegisterSet At(std::uint64_t pc) {
+RegisterSet RegistersAt(std::uint64_t pc) {
   RegisterSet registers{};
   registers.pc = pc;
   registers.system_call = -1;
@@ -20,25 +20,25 @@ RegisterSet At(std::uint64_t pc) {
   return registers;
 }
 
-TEST(StoppedCallTest, IsNoneWhereNoCallIs) { EXPECT_LT(SystemCallOf(At(0x1000)), 0); }
+TEST(StoppedCallTest, IsNoneWhereNoCallIs) { EXPECT_LT(SystemCallOf(RegistersAt(0x1000)), 0); }
 
 TEST(StoppedCallTest, IsToldByItsNumberWhereTheThreadIsBesideTheCall) {
-  RegisterSet before = At(0x1000);
+  RegisterSet before = RegistersAt(0x1000);
   before.is_before_call = true;
   EXPECT_EQ(SystemCallOf(before), SYS_epoll_pwait);
-  RegisterSet behind = At(0x1004);
+  RegisterSet behind = RegistersAt(0x1004);
   behind.is_behind_call = true;
   EXPECT_EQ(SystemCallOf(behind), SYS_epoll_pwait);
 }
 
 TEST(StoppedCallTest, IsToldByTheKernelWhereItStopsAThreadForACall) {
-  RegisterSet registers = At(0x1004);
+  RegisterSet registers = RegistersAt(0x1004);
   registers.system_call = SYS_read;
   EXPECT_EQ(SystemCallOf(registers), SYS_read);
 }
 
 TEST(StoppedCallTest, IsMadeAgainWithItsArgument) {
-  RegisterSet registers = At(0x1004);
+  RegisterSet registers = RegistersAt(0x1004);
   registers.is_behind_call = true;
   registers.x[0] = static_cast<std::uint64_t>(-EINTR);
   registers.first_argument = 7;

@@ -9,7 +9,6 @@
 namespace leakgate {
 namespace {
 
-constexpr std::uint32_t kReturn = 0xD65F'03C0;
 constexpr std::uint32_t kNop = 0xD503'201F;
 constexpr std::uint32_t kCall = 0x9400'0000;
 

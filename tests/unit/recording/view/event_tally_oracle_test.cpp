@@ -24,7 +24,7 @@ struct TrueBlock {
   bool was_temporary = false;
 };
 
-struct Sums {
+struct TrueSums {
   std::map<std::uint32_t, RecordedSum> total, outstanding, temporary, before_freed, at_peak, later;
   std::map<std::uint32_t, std::uint64_t> longest;
   RecordedSum peak;
@@ -57,8 +57,8 @@ class Model {
   }
 
   // Events from `from` on and before `to` are in the interval.
-  Sums SumsOf(std::size_t from, std::size_t to, bool (*chosen)(const TrueBlock&)) const {
-    Sums sums;
+  TrueSums SumsOf(std::size_t from, std::size_t to, bool (*chosen)(const TrueBlock&)) const {
+    TrueSums sums;
     for (const auto& [id, block] : blocks_) {
       if (!chosen(block) || block.allocated >= to) continue;
       const std::uint64_t bytes = block.allocation.size_bytes;
@@ -104,7 +104,7 @@ class Model {
   }
 
   void FindPeak(std::size_t from, std::size_t to, bool (*chosen)(const TrueBlock&),
-                Sums& sums) const {
+                TrueSums& sums) const {
     std::vector<std::vector<const TrueBlock*>> begins(events_.size()), ends(events_.size());
     for (const auto& [id, block] : blocks_) {
       if (!chosen(block) || block.ended == block.allocated) continue;
@@ -153,7 +153,7 @@ std::map<std::uint32_t, RecordedSum> WithoutEmpty(std::map<std::uint32_t, Record
   return sums;
 }
 
-void ExpectSame(const EventTally& tally, const Sums& sums) {
+void ExpectSame(const EventTally& tally, const TrueSums& sums) {
   EXPECT_EQ(ByStack(tally, [](const RecordedCounts& it) { return it.total; }), sums.total);
   EXPECT_EQ(ByStack(tally, [](const RecordedCounts& it) { return it.Outstanding(); }),
             sums.outstanding);
@@ -198,7 +198,7 @@ TEST_P(OracleTest, CountsTheWholeRecording) {
   EventTally tally({});
   Feed(tally, events_);
 
-  const Sums sums = model_.SumsOf(0, kNever, All);
+  const TrueSums sums = model_.SumsOf(0, kNever, All);
   ExpectSame(tally, sums);
   for (std::size_t i = 0; i < tally.stacks().size(); ++i) {
     const auto longest = sums.longest.find(tally.stacks()[i]);

@@ -23,7 +23,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
-struct Block {
+struct DiffedBlock {
   std::uint64_t address;
   std::uint64_t bytes;
   std::uint64_t pc;
@@ -40,14 +40,14 @@ SnapshotFacts At(std::uint64_t taken_ns, int pid = 4242) {
 
 // Each block has a stack of its own frame below main's. `shift` moves the module, as another
 // process has it elsewhere.
-std::string Of(const SnapshotFacts& facts, const std::vector<Block>& blocks,
+std::string Of(const SnapshotFacts& facts, const std::vector<DiffedBlock>& blocks,
                const std::string& build_id = "ab", std::uint64_t shift = 0) {
   return Written(facts, {.agent_state = AgentState::kTracing}, [&](SnapshotWriter& writer) {
     writer.Add(SnapshotModule{
         .id = 1, .module = {shift, shift + 0x9000, shift, "/src/build/net_test", build_id}});
     writer.Add(SnapshotWindow{.id = 1});
     const std::uint32_t main = writer.Add(SnapshotNode{shift + 0x101, 0, 1});
-    for (const Block& it : blocks) {
+    for (const DiffedBlock& it : blocks) {
       const std::uint32_t stack = writer.Add(SnapshotNode{shift + it.pc, main, 1});
       writer.Add(LiveBlock{it.address, it.bytes, AllocationKind::kNew, stack, 1, 0});
     }
@@ -128,8 +128,8 @@ TEST_F(DiffPageTest, TellsWhichOfTwoProcessesWasLater) {
 
 // What grew does not push out what shrank.
 TEST_F(DiffPageTest, KeepsWithinItsLimitsAndCountsWhatItLeavesOut) {
-  std::vector<Block> before;
-  std::vector<Block> after;
+  std::vector<DiffedBlock> before;
+  std::vector<DiffedBlock> after;
   for (std::uint64_t i = 1; i <= 6; ++i) {
     after.push_back({32 * i, 100 * i, 0x11 + 16 * i});
     before.push_back({3200 + 32 * i, i, 0x211 + 16 * i});

@@ -19,7 +19,7 @@ using testing::SizeIs;
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
-struct Block {
+struct AgedBlock {
   std::uint64_t address;
   std::uint64_t bytes = 1;
   std::uint64_t pc = 0x11;
@@ -29,7 +29,7 @@ class SnapshotAgesTest : public testing::Test {
  protected:
   // Taken so many seconds after the machine started. Each file has a stack of its own first,
   // so that equal stacks have different ids.
-  std::string Take(std::uint64_t second, const std::vector<Block>& blocks, int pid = 7) {
+  std::string Take(std::uint64_t second, const std::vector<AgedBlock>& blocks, int pid = 7) {
     SnapshotFacts facts = Facts();
     facts.pid = pid;
     facts.taken_ns = second * kSecond;
@@ -39,7 +39,7 @@ class SnapshotAgesTest : public testing::Test {
     const auto fill = [&](SnapshotWriter& writer) {
       writer.Add(SnapshotModule{.id = 1, .module = {0, 0x9'0000, 0, "/src/net_test", "ab"}});
       (void)writer.Add(SnapshotNode{0x1000 + second, 0, 1});
-      for (const Block& it : blocks) {
+      for (const AgedBlock& it : blocks) {
         const std::uint32_t stack = writer.Add(SnapshotNode{it.pc, 0, 1});
         writer.Add(LiveBlock{it.address, it.bytes, AllocationKind::kNew, stack, 0, 0});
       }
@@ -82,10 +82,10 @@ class SnapshotAgesTest : public testing::Test {
 
 // As the header draws it.
 TEST_F(SnapshotAgesTest, AreTheTimeSinceAllSnapshotsHaveTheBlock) {
-  const Block a{32, 1};
-  const Block b{64, 2};
-  const Block c{96, 4};
-  const Block d{128, 8};
+  const AgedBlock a{32, 1};
+  const AgedBlock b{64, 2};
+  const AgedBlock c{96, 4};
+  const AgedBlock d{128, 8};
   const std::string first = Take(10, {a, c});
   const std::string second = Take(20, {a, b});
   const std::string third = Take(30, {a, b, c});
@@ -123,7 +123,7 @@ TEST_F(SnapshotAgesTest, AreToldByAllEarlierOnesInADirectory) {
 }
 
 TEST_F(SnapshotAgesTest, OfManySnapshotsAreToldBySomeWithTheOldestAndTheNewest) {
-  std::vector<Block> blocks;
+  std::vector<AgedBlock> blocks;
   for (std::uint64_t i = 1; i <= 100; ++i) {
     blocks.push_back({32 * i, 1});
     Take(10 + i, blocks);
@@ -136,8 +136,8 @@ TEST_F(SnapshotAgesTest, OfManySnapshotsAreToldBySomeWithTheOldestAndTheNewest) 
 
 // A part of a file holds some thousands.
 TEST_F(SnapshotAgesTest, AreToldOfMoreBlocksThanAPartHolds) {
-  std::vector<Block> before;
-  std::vector<Block> now;
+  std::vector<AgedBlock> before;
+  std::vector<AgedBlock> now;
   for (std::uint64_t i = 1; i <= 50'000; ++i) {
     now.push_back({i * 32});
     if (i % 2 == 0) before.push_back({i * 32});
