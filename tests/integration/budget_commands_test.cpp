@@ -8,17 +8,17 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::string kProgram = FixturePath("budgeted_untouched");
+const std::string kBudgeted = FixturePath("budgeted_untouched");
 
 TEST(BudgetInitTest, WritesAFileUnderWhichTheProgramPasses) {
   const TemporaryDirectory directory;
   const std::string file = directory.File("tests.leakgate.json");
   const CommandResult init =
-      Leakgate({"budget", "init", "--component", "tests", "-o", file, "--", kProgram});
+      Leakgate({"budget", "init", "--component", "tests", "-o", file, "--", kBudgeted});
   EXPECT_EQ(init.exit_code, 0) << init.standard_error;
   EXPECT_THAT(ReadFile(file), HasSubstr("Net_Leaks100Bytes_Test::TestBody"));
   EXPECT_EQ(Leakgate({"budget", "check", file}).exit_code, 0);
-  EXPECT_EQ(RunGated({kProgram}, {"--budgets", file}).command.exit_code, 0);
+  EXPECT_EQ(RunGated({kBudgeted}, {"--budgets", file}).command.exit_code, 0);
 }
 
 // Call sites within each other, lambdas, templates, a test whose frame went by a jump.
@@ -45,7 +45,7 @@ TEST(BudgetInitTest, OverwritesNothing) {
   const TemporaryDirectory directory;
   const std::string file = directory.Write("tests.leakgate.json", "mine");
   EXPECT_EQ(
-      Leakgate({"budget", "init", "--component", "tests", "-o", file, "--", kProgram}).exit_code,
+      Leakgate({"budget", "init", "--component", "tests", "-o", file, "--", kBudgeted}).exit_code,
       2);
   EXPECT_EQ(ReadFile(file), "mine");
 }
@@ -69,24 +69,24 @@ constexpr const char* kTight = R"({ "component": "tests",
 TEST(BudgetRatchetTest, TightensAndLeavesTheRestAsItWas) {
   const TemporaryDirectory directory;
   const std::string file = directory.Write("a.leakgate.json", kLoose);
-  EXPECT_EQ(Leakgate({"budget", "ratchet", "--budgets", file, "--", kProgram}).exit_code, 0);
+  EXPECT_EQ(Leakgate({"budget", "ratchet", "--budgets", file, "--", kBudgeted}).exit_code, 0);
   EXPECT_EQ(ReadFile(file), kTight);
-  EXPECT_EQ(Leakgate({"budget", "ratchet", "--check", "--budgets", file, "--", kProgram}).exit_code,
-            0);
+  EXPECT_EQ(
+      Leakgate({"budget", "ratchet", "--check", "--budgets", file, "--", kBudgeted}).exit_code, 0);
 }
 
 TEST(BudgetRatchetTest, ChecksWithoutAChange) {
   const TemporaryDirectory directory;
   const std::string file = directory.Write("a.leakgate.json", kLoose);
-  EXPECT_EQ(Leakgate({"budget", "ratchet", "--check", "--budgets", file, "--", kProgram}).exit_code,
-            1);
+  EXPECT_EQ(
+      Leakgate({"budget", "ratchet", "--check", "--budgets", file, "--", kBudgeted}).exit_code, 1);
   EXPECT_EQ(ReadFile(file), kLoose);
 }
 
 TEST(BudgetRatchetTest, RemovesNothingAfterARunOfSomeTests) {
   const TemporaryDirectory directory;
   const std::string file = directory.Write("a.leakgate.json", kLoose);
-  Leakgate({"budget", "ratchet", "--budgets", file, "--", kProgram, "--gtest_filter=Disk.Opens"});
+  Leakgate({"budget", "ratchet", "--budgets", file, "--", kBudgeted, "--gtest_filter=Disk.Opens"});
   EXPECT_EQ(ReadFile(file), kLoose);
 }
 
@@ -95,7 +95,7 @@ TEST(BudgetRatchetTest, ChangesNothingAfterARunThatIsNotGreen) {
   const std::string text = R"({"component": "tests", "limits": {"test": {"outstanding": {"bytes":
                                0}}}, "allowances": [{"stack": ["nobody"], "reason": "unused"}]})";
   const std::string file = directory.Write("a.leakgate.json", text);
-  EXPECT_EQ(Leakgate({"budget", "ratchet", "--budgets", file, "--", kProgram}).exit_code, 1);
+  EXPECT_EQ(Leakgate({"budget", "ratchet", "--budgets", file, "--", kBudgeted}).exit_code, 1);
   EXPECT_EQ(ReadFile(file), text);
 }
 
@@ -139,7 +139,7 @@ TEST(BudgetCheckTest, TellsConflictsAndPatternsWithoutATest) {
   const TemporaryDirectory directory;
   directory.Write("a.leakgate.json", R"({"component": "a", "tests": ["Net.*", "Ned.*"]})");
   directory.Write("b.leakgate.json", R"({"component": "b", "tests": ["Net.*"]})");
-  const CommandResult check = Leakgate({"budget", "check", directory.path(), "--", kProgram});
+  const CommandResult check = Leakgate({"budget", "check", directory.path(), "--", kBudgeted});
   EXPECT_EQ(check.exit_code, 2);
   EXPECT_THAT(check.standard_output, HasSubstr("both cover Net.Leaks100Bytes"));
   EXPECT_THAT(check.standard_output, HasSubstr("tests: \"Ned.*\" matches no test"));
@@ -149,14 +149,14 @@ TEST(ExplainTest, TellsTheFileNearestToTheTest) {
   const std::vector<std::string> budgets = {"--budgets",
                                             LEAKGATE_SOURCE_DIR "/tests/fixtures/budgets"};
   const CommandResult explain =
-      Leakgate({"explain", "Net.Leaks100Bytes", budgets[0], budgets[1], "--", kProgram});
+      Leakgate({"explain", "Net.Leaks100Bytes", budgets[0], budgets[1], "--", kBudgeted});
   EXPECT_EQ(explain.exit_code, 0) << explain.standard_error;
   EXPECT_THAT(explain.standard_output, HasSubstr("(component net"));
   EXPECT_THAT(explain.standard_output, HasSubstr("loses: "));
 }
 
 TEST(ExplainTest, ProposesTheTestThatWasMeant) {
-  const CommandResult explain = Leakgate({"explain", "Net.Leaks10Bytes", "--", kProgram});
+  const CommandResult explain = Leakgate({"explain", "Net.Leaks10Bytes", "--", kBudgeted});
   EXPECT_EQ(explain.exit_code, 2);
   EXPECT_THAT(explain.standard_error, HasSubstr("did you mean 'Net.Leaks100Bytes'?"));
 }

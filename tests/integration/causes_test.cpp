@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using testing::Le;
 using testing::Not;
 
-std::ptrdiff_t CountOf(const std::string& text, const std::string& part) {
+std::ptrdiff_t CountParts(const std::string& text, const std::string& part) {
   std::ptrdiff_t count = 0;
   for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) {
     ++count;
@@ -42,30 +42,31 @@ TEST_P(CausesTest, AreToldOnceEachOnOneScreen) {
                             "markdown=" + directory.File("markdown")});
   EXPECT_EQ(run.command.exit_code, 1);
   const std::string& said = run.command.standard_error;
-  EXPECT_THAT(CountOf(said, "\n"), Le(60)) << said;
+  EXPECT_THAT(CountParts(said, "\n"), Le(60)) << said;
   EXPECT_THAT(said, AllOf(HasSubstr("160 tests: 160 over budget; from 5 causes"),
                           ContainsRegex("32 tests +net::LoseArray \\(.*many_causes.cpp:13\\)")));
   for (const std::string& site : kSites) EXPECT_THAT(said, HasSubstr(site));
   if (!IsListener()) {
-    EXPECT_EQ(CountOf(said, "Failure in 32 tests: All/Many.LeaveSomething/"), 3) << said;
-    EXPECT_EQ(CountOf(said, "and 29 more\n"), 3) << said;
-    EXPECT_EQ(CountOf(said, "fix it, or allow it"), 3) << said;
+    EXPECT_EQ(CountParts(said, "Failure in 32 tests: All/Many.LeaveSomething/"), 3) << said;
+    EXPECT_EQ(CountParts(said, "and 29 more\n"), 3) << said;
+    EXPECT_EQ(CountParts(said, "fix it, or allow it"), 3) << said;
     EXPECT_THAT(said, HasSubstr("\nand 2 more causes; --verbose and the reports tell each"));
   }
 
   const std::string annotations = ReadFile(directory.File("github"));
-  EXPECT_EQ(CountOf(annotations, "::error "), 5) << annotations;
-  EXPECT_EQ(CountOf(annotations, " in 32 tests: "), 5) << annotations;
+  EXPECT_EQ(CountParts(annotations, "::error "), 5) << annotations;
+  EXPECT_EQ(CountParts(annotations, " in 32 tests: "), 5) << annotations;
   const std::string summary = ReadFile(directory.File("markdown"));
-  EXPECT_EQ(CountOf(summary, "<details>"), 5) << summary;
+  EXPECT_EQ(CountParts(summary, "<details>"), 5) << summary;
 }
 
 // With the listener, GoogleTest prints each failure that is certain at the test's end: not what may
 // yet be found not to grow.
 TEST_P(CausesTest, AFailureInTheTestRefersToTheOneThatToldTheSame) {
   const std::string printed = Run({}).command.standard_output;
-  EXPECT_EQ(CountOf(printed, "fix it, or allow it"), IsListener() ? 4 : 0) << printed;
-  const std::ptrdiff_t told = CountOf(printed, "All/Many.LeaveSomething/0, which tells it in full");
+  EXPECT_EQ(CountParts(printed, "fix it, or allow it"), IsListener() ? 4 : 0) << printed;
+  const std::ptrdiff_t told =
+      CountParts(printed, "All/Many.LeaveSomething/0, which tells it in full");
   EXPECT_THAT(told, IsListener() ? AllOf(testing::Ge(20), Le(31)) : AllOf(testing::Ge(0), Le(0)));
 }
 
@@ -88,10 +89,10 @@ TEST_P(CausesTest, OfManyProcessesAreMerged) {
   const CommandResult merged = Leakgate({"merge", directory.path()});
   EXPECT_EQ(merged.exit_code, 1);
   const std::string& said = merged.standard_error;
-  EXPECT_THAT(CountOf(said, "\n"), Le(60)) << said;
+  EXPECT_THAT(CountParts(said, "\n"), Le(60)) << said;
   EXPECT_THAT(said, ContainsRegex("Failure in [23] tests: All/Many.LeaveSomething/"));
   for (const std::string& site : {"net::LoseArray", "net::LoseRaw"}) {
-    EXPECT_EQ(CountOf(said, "> " + site), 1) << said;
+    EXPECT_EQ(CountParts(said, "> " + site), 1) << said;
   }
 }
 

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 using testing::MatchesRegex;
 using testing::Not;
 
-constexpr char kOld[] = "what an earlier run has written";
+constexpr char kOldReport[] = "what an earlier run has written";
 
 // Of the files on the full disk, once the command has ended.
 struct FullDiskResult {
@@ -47,7 +47,7 @@ exit $code)sh";
     FullDiskResult result;
     result.command =
         RunCommand(shell, {.environment = {"DISK=" + disk_.path(), "TOLD=" + told_.path(),
-                                           std::string("OLD=") + kOld}});
+                                           std::string("OLD=") + kOldReport}});
     result.files = ReadFile(told_.File("files"));
     result.old = ReadFile(told_.File("old"));
     return result;
@@ -59,7 +59,7 @@ exit $code)sh";
                 HasSubstr("leakgate: " + what + " " + file + ": No space left on device; "));
     EXPECT_THAT(result.command.standard_error, Not(HasSubstr("internal error")));
     EXPECT_EQ(result.files, "filler old ");
-    EXPECT_EQ(result.old, kOld);
+    EXPECT_EQ(result.old, kOldReport);
   }
 
   std::string OnDisk(const std::string& name) const { return disk_.File(name); }
@@ -67,8 +67,6 @@ exit $code)sh";
   const TemporaryDirectory disk_;
   const TemporaryDirectory told_;
 };
-
-const Command kLeaks = Launch("suite", {"--gtest_filter=*.Leaks"});
 
 class FullDiskReportTest : public FullDiskTest, public testing::WithParamInterface<const char*> {
  protected:

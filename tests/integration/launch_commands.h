@@ -156,4 +156,7 @@ class RunningCommand {
   bool is_waited_ = false;
 };
 
+// Tests that leave blocks.
+inline const Command kLeaks = Launch("suite", {"--gtest_filter=*.Leaks"});
+
 }  // namespace leakgate::test

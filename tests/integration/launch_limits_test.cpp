@@ -12,8 +12,6 @@ using testing::HasSubstr;
 // Small resource limits and few rights do not keep a run from being gated; and
 // where they do, it is said.
 
-const Command kLeaks = Launch("suite", {"--gtest_filter=*.Leaks"});
-
 // The leak is found by a leakgate started with the limits of `set_up`.
 void ExpectGated(const std::string& set_up) {
   const CommandResult result = RunCommand(Behind(set_up, Gated(kLeaks)));

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-constexpr long kPage = 4096;
+constexpr long kMappedPage = 4096;
 
 class MappingsTest : public BothModes {
  protected:
@@ -45,7 +45,7 @@ class MappingsTest : public BothModes {
   }
   static Leak PagesBy(long pages, long mappings, const std::string& kind,
                       const std::string& function, const std::string& marker) {
-    return {pages * kPage, mappings, kind, function, PlaceOf("mappings.cpp", marker)};
+    return {pages * kMappedPage, mappings, kind, function, PlaceOf("mappings.cpp", marker)};
   }
   static std::string BodyOf(std::string test) {
     test[test.find('.')] = '_';
@@ -105,14 +105,14 @@ TEST_P(MappingsTest, ChargesEachWayToMapToItsLine) {
   }
   const std::string place = PlaceOf("leaky_plugin.cpp", "mapped by a plugin");
   EXPECT_EQ(MappedIn(run.Test("Mapped.MapsInALibraryThatBindsDeeply")),
-            OverBudget({{5 * kPage, 1, "mapped", "MapInPlugin", place}}));
+            OverBudget({{5 * kMappedPage, 1, "mapped", "MapInPlugin", place}}));
   for (const char* const test :
        {"Unmaps", "UnmapsInHalves", "UnmapsTwoAtOnce", "DetachesASegment", "MovesAndUnmaps",
         "Reserves", "Decommits", "MovesTheBreakForthAndBack", "UnmapsByNumber",
         "MovesAndDetachesByNumber"}) {
     EXPECT_EQ(MappedIn(run.Test(std::string("Mapped.") + test)), Pass()) << test;
   }
-  EXPECT_EQ(run.Test("Mapped.CommitsBitByBit")["reserved_bytes"], 1020 * kPage);
+  EXPECT_EQ(run.Test("Mapped.CommitsBitByBit")["reserved_bytes"], 1020 * kMappedPage);
   EXPECT_THAT(run.Test("Mapped.LeavesAFile")["left_behind"][0], HasSubstr(Fixture("mappings")));
   EXPECT_EQ(run.command.exit_code, 1);
 }
@@ -152,7 +152,7 @@ TEST_P(MappingsTest, FailsWhatNothingLimitsIfItGrowsWithEachRepetition) {
             OverBudget({PagesBy(4, 1, "mapped", BodyOf("Mapped.LeavesPages"), "pages")}));
   // With those of the program's start.
   EXPECT_EQ(run.report["tracing"]["mapped"],
-            nlohmann::json({{"bytes", 12 * kPage}, {"blocks", 2}}));
+            nlohmann::json({{"bytes", 12 * kMappedPage}, {"blocks", 2}}));
   EXPECT_THAT(run.command.standard_output + run.command.standard_error,
               AllOf(HasSubstr("mapped: 48.0 KiB in 2 mappings left, of 48.0 KiB by 2 calls:"),
                     HasSubstr("16.0 KiB in 1 mapping by Mapped_LeavesPages_Test::TestBody"),
@@ -193,7 +193,7 @@ TEST_P(MappingsTest, IsLimitedForSuitesAndTheProgram) {
             OverBudget({PagesBy(9, 1, "mapped", "MappedBySuite::SetUpTestSuite()", "suite")}));
   const Outcome program = MappedIn(run.Window("program", "mappings_" + GetParam()));
   EXPECT_EQ(program.verdict, "over_budget");
-  EXPECT_EQ(program.bytes, 8 * kPage);
+  EXPECT_EQ(program.bytes, 8 * kMappedPage);
   ASSERT_EQ(program.leaks.size(), 1U);
   EXPECT_EQ(program.leaks[0].place, PlaceOf("mappings.cpp", "start"));
 }
@@ -230,7 +230,7 @@ TEST_P(MappingsTest, IsLimitedForChildProcesses) {
     "limits": {"process": {"mapped": {"bytes": 0}}})");
   const Outcome child = MappedIn(run.Window("process", "mappings_" + GetParam()));
   EXPECT_EQ(child.verdict, "over_budget");
-  EXPECT_EQ(child.bytes, (4 + 8) * kPage);
+  EXPECT_EQ(child.bytes, (4 + 8) * kMappedPage);
   EXPECT_EQ(run.Test("Processes.StartThemselves")["verdict"], "pass");
 }
 
@@ -243,11 +243,11 @@ TEST_P(MappingsTest, DoesNotCountWhatAnotherAllocatorMapsForItsBlocks) {
   EXPECT_GE(much["outstanding"]["bytes"], 400 * 5000);
   EXPECT_EQ(much["mapped_bytes"], 0);
   EXPECT_THAT(MetricsOver(much), IsEmpty());
-  EXPECT_EQ(MappedIn(run.Test("Mapped.LeavesPages")).bytes, 4 * kPage);
+  EXPECT_EQ(MappedIn(run.Test("Mapped.LeavesPages")).bytes, 4 * kMappedPage);
 }
 
 // The lines of the fixture that tell what calls gave.
-std::string ResultsIn(const std::string& output) {
+std::string MarkedResultsIn(const std::string& output) {
   std::istringstream lines(output);
   std::string results;
   for (std::string line; std::getline(lines, line);) {
@@ -258,11 +258,11 @@ std::string ResultsIn(const std::string& output) {
 
 TEST_P(MappingsTest, ChangesNoResultOfACall) {
   const std::vector<std::string> program = {Fixture("mappings"), "--gtest_filter=Results.AreTold"};
-  const std::string without = ResultsIn(RunCommand(program).standard_output);
+  const std::string without = MarkedResultsIn(RunCommand(program).standard_output);
   const GatedRun run = RunByDefault(program);
   ASSERT_THAT(without, AllOf(HasSubstr("munmap unaligned -1 Invalid argument"),
                              HasSubstr("mprotect of what is gone -1 Cannot allocate memory")));
-  EXPECT_EQ(ResultsIn(run.command.standard_output), without);
+  EXPECT_EQ(MarkedResultsIn(run.command.standard_output), without);
   EXPECT_EQ(run.Test("Results.AreTold")["test_result"], "passed");
   EXPECT_FALSE(run.Test("Results.AreTold").contains("mappings"));
 }

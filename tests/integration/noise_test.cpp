@@ -93,14 +93,14 @@ TEST_P(NoiseTest, LeakOfLikeShapeFails) {
   EXPECT_EQ(run.command.exit_code, 1);
 }
 
-Source Noise(const std::string& test, const std::string& why, const std::string& detail = "",
-             std::string leak = "") {
+Source NoiseOf(const std::string& test, const std::string& why, const std::string& detail = "",
+               std::string leak = "") {
   if (leak.empty()) leak = test;
   return {test, "Noise." + test, why, detail, "Leak." + leak};
 }
 
 Source Framework(const std::string& test, const std::string& rule, const std::string& leak = "") {
-  return Noise(test, "framework", rule, leak);
+  return NoiseOf(test, "framework", rule, leak);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -108,24 +108,24 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Combine(
         testing::Values("untouched", "listener"),
         testing::Values(
-            Noise("FunctionStatic", "one_time"), Noise("LazySingleton", "one_time"),
-            Noise("StaticOwner", "bounded"), Noise("CallOnceRegistry", "one_time"),
-            Noise("StaticRegex", "one_time"), Noise("LocaleFacet", "bounded"),
-            Noise("InternedStrings", "one_time"), Noise("BoundedCache", "bounded"),
-            Noise("DequeThatMoves", "bounded", "", "DequeThatGrows"),
-            Noise("VectorsCapacity", "bounded"), Noise("PoolOfFreeBlocks", "one_time"),
-            Noise("StoredException", "bounded"), Noise("TaggedPointer", "one_time"),
-            Noise("IntrusiveList", "one_time"), Noise("MappedHolder", "one_time"),
+            NoiseOf("FunctionStatic", "one_time"), NoiseOf("LazySingleton", "one_time"),
+            NoiseOf("StaticOwner", "bounded"), NoiseOf("CallOnceRegistry", "one_time"),
+            NoiseOf("StaticRegex", "one_time"), NoiseOf("LocaleFacet", "bounded"),
+            NoiseOf("InternedStrings", "one_time"), NoiseOf("BoundedCache", "bounded"),
+            NoiseOf("DequeThatMoves", "bounded", "", "DequeThatGrows"),
+            NoiseOf("VectorsCapacity", "bounded"), NoiseOf("PoolOfFreeBlocks", "one_time"),
+            NoiseOf("StoredException", "bounded"), NoiseOf("TaggedPointer", "one_time"),
+            NoiseOf("IntrusiveList", "one_time"), NoiseOf("MappedHolder", "one_time"),
             Framework("Setenv", "libc.environment"), Framework("Setlocale", "libc.locale"),
-            Framework("TimeZone", "libc.time-zone"), Noise("Iconv", "one_time"),
-            Framework("StdinsBuffer", "libc.stdio-buffer", "ClosedFile"), Noise("ClosedFile", ""),
+            Framework("TimeZone", "libc.time-zone"), NoiseOf("Iconv", "one_time"),
+            Framework("StdinsBuffer", "libc.stdio-buffer", "ClosedFile"), NoiseOf("ClosedFile", ""),
             Framework("Messages", "libc.messages"), Framework("LibraryThatStays", "libc.loader"),
-            Noise("Getaddrinfo", ""), Framework("Mocks", "gmock.reactions"),
+            NoiseOf("Getaddrinfo", ""), Framework("Mocks", "gmock.reactions"),
             Framework("UnusedMock", "gmock.reactions"), Framework("Results", "gtest.results"),
             Framework("DeathTest", "gtest.death-tests"),
-            Noise("EnvironmentsTearDown", "released_later", "freed before the iteration ended"),
-            Noise("ThreadLocal", "one_time"), Noise("ThreadThatFreesLater", ""),
-            Noise("ThreadPool", "one_time"),
+            NoiseOf("EnvironmentsTearDown", "released_later", "freed before the iteration ended"),
+            NoiseOf("ThreadLocal", "one_time"), NoiseOf("ThreadThatFreesLater", ""),
+            NoiseOf("ThreadPool", "one_time"),
             Source{"SuiteFixture", "SuiteFixture.Builds", "released_later",
                    "freed before the iteration ended", "SuiteFixtureLeak.Builds"},
             Source{"FreedByTheNext", "FreedByTheNext.Makes", "released_later",

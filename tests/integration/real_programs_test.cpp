@@ -50,10 +50,6 @@ TEST_F(RealProgramsTest, GitAndPythonByName) {
   EXPECT_THAT(images, testing::Contains(testing::StartsWith("python3")));
 }
 
-bool HasProgram(const std::string& name) {
-  return RunCommand({"sh", "-c", "command -v " + name}).exit_code == 0;
-}
-
 TEST_F(RealProgramsTest, SqliteByName) {
   if (!HasProgram("sqlite3")) GTEST_SKIP() << "there is no sqlite3";
   const std::string sql =

@@ -21,10 +21,6 @@ std::string PostgresPrograms() {
       .standard_output;
 }
 
-bool HasProgram(const std::string& name) {
-  return RunCommand({"sh", "-c", "command -v " + name}).exit_code == 0;
-}
-
 class RealServersTest : public testing::Test {
  protected:
   ~RealServersTest() override { Leakgate({"session", "stop", session_}); }

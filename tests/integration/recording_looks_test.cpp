@@ -8,6 +8,7 @@
 #include <set>
 
 #include "tests/integration/both_modes.h"
+#include "tests/integration/flame_graph.h"
 #include "tests/support/html_page.h"
 #include "tests/support/json_schema.h"
 
@@ -21,8 +22,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
-
-constexpr const char* kFlameGraph = "/usr/share/perl5/Devel/NYTProf/flamegraph.pl";
 
 // The suite's functions and those of its tests.
 constexpr const char* kOwnCode = "Amounts*";
@@ -200,7 +199,7 @@ TEST_F(RecordingLooksTest, HeaptrackFindsTheSameSums) {
   EXPECT_THAT(print.standard_output, HasSubstr(peak));
 }
 
-std::size_t CountOf(std::string_view wanted, std::string_view text) {
+std::size_t CountOccurrences(std::string_view wanted, std::string_view text) {
   std::size_t count = 0;
   for (std::size_t at = text.find(wanted); at != std::string_view::npos;
        at = text.find(wanted, at + 1)) {
@@ -225,9 +224,9 @@ TEST_F(RecordingLooksTest, ProtocReadsThePerfettoTrace) {
                     HasSubstr("counter_value: " + interval["peak"]["bytes"].dump() + "\n")));
   // Each field is one that the schema has, and each slice ends once.
   EXPECT_THAT(protoc.standard_output, Not(testing::ContainsRegex("\n *[0-9]+[:{ ]")));
-  const std::size_t begins = CountOf(" type: 1\n", protoc.standard_output);
+  const std::size_t begins = CountOccurrences(" type: 1\n", protoc.standard_output);
   EXPECT_GT(begins, 2U);
-  EXPECT_EQ(begins, CountOf(" type: 2\n", protoc.standard_output));
+  EXPECT_EQ(begins, CountOccurrences(" type: 2\n", protoc.standard_output));
 }
 
 TEST_F(RecordingLooksTest, APageHasTestsAndCallSitesAndQuotesSourcesBelowADirectory) {

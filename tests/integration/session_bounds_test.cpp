@@ -27,7 +27,7 @@ using testing::SizeIs;
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr const char* kPython = "/usr/bin/python3";
+constexpr const char* kPythonProgram = "/usr/bin/python3";
 const Command kAsNobody = {"setpriv", "--reuid=65534", "--clear-groups"};
 
 Command Joined(Command first, const Command& rest) {
@@ -111,7 +111,7 @@ Command Filling(int mebibytes, const std::string& first = "") {
       "line]\n"
       "begin, end = max(spans, key=lambda span: span[1] - span[0])\n" +
       first + "libc.memset(ctypes.c_void_p(end - size), 0, ctypes.c_size_t(size))\n";
-  return {kPython, "-c", script};
+  return {kPythonProgram, "-c", script};
 }
 
 TEST_F(SessionBoundsTest, OfMemoryHoldForEndedProcessesTogether) {
@@ -146,12 +146,12 @@ TEST_F(SessionBoundsTest, OfMemoryHoldAlsoForWhatIsFilledLater) {
 TEST_F(SessionBoundsTest, OfMemoryLetNobodyLoseByWhatAnotherUserRuns) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can change users";
   Start({"--image", "python3*", "--user", "nobody"});
-  EXPECT_EQ(Exec({kPython, "-c", "0"}).exit_code, 0);
+  EXPECT_EQ(Exec({kPythonProgram, "-c", "0"}).exit_code, 0);
   for (int i = 0; i < 8; ++i) EXPECT_EQ(Exec(Joined(kAsNobody, Filling(100))).exit_code, 0);
   EXPECT_TRUE(ComesTrue([&] { return Query()["forgotten"] != 0; }));
   const Json processes = Query()["processes"];
   ASSERT_THAT(processes, testing::Not(IsEmpty()));
-  EXPECT_EQ(processes[0]["arguments"], Json({kPython, "-c", "0"}));
+  EXPECT_EQ(processes[0]["arguments"], Json({kPythonProgram, "-c", "0"}));
 }
 
 TEST_F(SessionBoundsTest, OfArgumentsAreToldAsCut) {
@@ -166,7 +166,7 @@ TEST_F(SessionBoundsTest, OfArgumentsAreToldAsCut) {
       "'] + ['x'] * 150000)\n"
       "subprocess.run(['" +
       Program() + "', 'y' * 100000, 'z'])\n";
-  EXPECT_EQ(Exec({kPython, "-c", script}).exit_code, 0);
+  EXPECT_EQ(Exec({kPythonProgram, "-c", script}).exit_code, 0);
   const CommandResult query = Leakgate({"session", "query", name_, "--json"});
   ASSERT_EQ(query.exit_code, 0) << query.standard_error;
   EXPECT_LE(query.standard_output.size(), std::size_t{4} << 20);
@@ -348,7 +348,7 @@ class SilentConnectionsTest : public SessionBoundsTest {
         "  gone = select.select(held, [], [], 0.01)[0]\n"
         "  for s in gone: held.remove(s)\n"
         "  for s in gone: more()\n";
-    return {kPython, "-c", script};
+    return {kPythonProgram, "-c", script};
   }
   // A wanted program of this user, below the session: its agent has waited no longer than its
   // patience is, 10 s, or it would not be traced.

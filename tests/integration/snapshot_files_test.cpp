@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "tests/integration/both_modes.h"
+#include "tests/integration/flame_graph.h"
 #include "tests/support/html_page.h"
 #include "tests/support/json_schema.h"
 
@@ -21,8 +22,6 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 using testing::StartsWith;
-
-constexpr const char* kFlameGraph = "/usr/share/perl5/Devel/NYTProf/flamegraph.pl";
 
 std::vector<std::string> SnapshotsIn(const std::string& directory) {
   std::vector<std::string> files;

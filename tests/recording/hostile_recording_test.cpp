@@ -17,7 +17,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-struct Recorded {
+struct Contents {
   std::string error;
   RecordingClosing closing;
   std::map<RecordedKind, std::uint64_t> kinds;
@@ -30,8 +30,8 @@ struct Recorded {
   std::string Mark(std::size_t i) const { return marks[marks_in_order[i]]; }
 };
 
-Recorded Read(const std::string& file) {
-  Recorded recorded;
+Contents ContentsOf(const std::string& file) {
+  Contents recorded;
   RecordingVisitor visitor;
   visitor.thread = [&](SnapshotThread&& thread) { recorded.threads[thread.id] = thread; };
   visitor.module = [&](SnapshotModule&& module) { recorded.modules[module.id] = module; };
@@ -76,7 +76,7 @@ class NamesTest : public testing::Test {
 
 TEST_F(NamesTest, OfAMillionMarksAreAllThere) {
   EXPECT_EQ(Record({"marks", "1000000", "60"}).exit_code, 0);
-  const Recorded recorded = Read(file_);
+  const Contents recorded = ContentsOf(file_);
   EXPECT_EQ(recorded.error, "");
   EXPECT_THAT(recorded.closing.missing, IsEmpty());
   ASSERT_EQ(recorded.marks_in_order.size(), 1'000'000U);
@@ -88,7 +88,7 @@ TEST_F(NamesTest, OfAMillionMarksAreAllThere) {
 // Most between two looks at the buffers.
 TEST_F(NamesTest, OfMarksThatComeAllAtOnceAreAllThere) {
   EXPECT_EQ(Record({"marks", "300000", "60"}).exit_code, 0);
-  const Recorded recorded = Read(file_);
+  const Contents recorded = ContentsOf(file_);
   EXPECT_EQ(recorded.error, "");
   ASSERT_EQ(recorded.marks_in_order.size(), 300'000U);
   EXPECT_EQ(recorded.Mark(299'999).size(), 60U);
@@ -96,7 +96,7 @@ TEST_F(NamesTest, OfMarksThatComeAllAtOnceAreAllThere) {
 
 TEST_F(NamesTest, OfMarksThatComeAgainAreKeptOnce) {
   Record({"marks", "200000", "60", "3"});
-  const Recorded recorded = Read(file_);
+  const Contents recorded = ContentsOf(file_);
   EXPECT_EQ(recorded.kinds.at(RecordedKind::kMark), 200'000U);
   EXPECT_EQ(recorded.marks.size(), 3U);
   EXPECT_THAT(recorded.Mark(4), testing::StartsWith("1 "));
@@ -104,7 +104,7 @@ TEST_F(NamesTest, OfMarksThatComeAgainAreKeptOnce) {
 
 TEST_F(NamesTest, AreCutWhereTheyAreVeryLong) {
   Record({"marks", "3000", "100000"});
-  const Recorded recorded = Read(file_);
+  const Contents recorded = ContentsOf(file_);
   EXPECT_EQ(recorded.error, "");
   ASSERT_EQ(recorded.marks_in_order.size(), 3000U);
   EXPECT_EQ(recorded.Mark(2999).size(), kMostMarkBytes);
@@ -114,7 +114,7 @@ TEST_F(NamesTest, AreCutWhereTheyAreVeryLong) {
 TEST_F(NamesTest, ThatNoReaderHasRoomForAreCountedAndTold) {
   const CommandResult run = Record({"marks", "300000", "1024"});
   EXPECT_EQ(run.exit_code, 0);
-  const Recorded recorded = Read(file_);
+  const Contents recorded = ContentsOf(file_);
   EXPECT_EQ(recorded.error, "");
   EXPECT_THAT(recorded.closing.missing, Contains(HasSubstr("marks were left out")));
   EXPECT_THAT(run.standard_error, HasSubstr("incomplete: "));
@@ -124,7 +124,7 @@ TEST_F(NamesTest, ThatNoReaderHasRoomForAreCountedAndTold) {
 
 TEST_F(NamesTest, OfThousandsOfThreadsAreThere) {
   Record({"threads", "5000"});
-  const Recorded recorded = Read(file_);
+  const Contents recorded = ContentsOf(file_);
   EXPECT_EQ(recorded.error, "");
   EXPECT_THAT(recorded.closing.missing, IsEmpty());
   EXPECT_EQ(recorded.kinds.at(RecordedKind::kThreadEnds), 5000U);
@@ -144,7 +144,7 @@ TEST_F(NamesTest, OfThousandsOfModulesAreThere) {
                                folder + "/" + std::to_string(i) + ".so");
   }
   EXPECT_EQ(Record({"libraries", std::to_string(kLibraries), folder}).exit_code, 0);
-  const Recorded recorded = Read(file_);
+  const Contents recorded = ContentsOf(file_);
   EXPECT_EQ(recorded.error, "");
   std::size_t found = 0;
   for (const auto& [id, module] : recorded.modules) {
@@ -164,7 +164,7 @@ TEST_P(ForgedEventsTest, TakeLittleMemoryAndCanBeRead) {
   const CommandResult run = RunWithLittleMemory(
       {"record", "-o", file, "--", FixturePath("hostile_forged_events"), GetParam(), "5"});
   EXPECT_EQ(run.exit_code, 0) << run.signal << run.standard_error;
-  const Recorded recorded = Read(file);
+  const Contents recorded = ContentsOf(file);
   EXPECT_EQ(recorded.error, "");
   EXPECT_LE(recorded.nodes, kMaxStackNodes);
   EXPECT_GT(recorded.closing.events, 20'000U);

@@ -88,6 +88,10 @@ CommandResult RunCommand(const std::vector<std::string>& command, const CommandO
   return result;
 }
 
+bool HasProgram(const std::string& name) {
+  return RunCommand({"sh", "-c", "command -v " + name}).exit_code == 0;
+}
+
 TemporaryDirectory::TemporaryDirectory() {
   std::string name = (std::filesystem::temp_directory_path() / "leakgate-test-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");

@@ -26,6 +26,9 @@ struct CommandResult {
 CommandResult RunCommand(const std::vector<std::string>& command,
                          const CommandOptions& options = {});
 
+// Returns whether the shell finds the program `name`.
+bool HasProgram(const std::string& name);
+
 // A directory of its own, removed with all that is in it.
 class TemporaryDirectory {
  public:
