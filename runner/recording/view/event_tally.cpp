@@ -1,25 +1,14 @@
 #include "runner/recording/view/event_tally.h"
 
 #include <algorithm>
-#include <bit>
+
+#include "runner/snapshot/view/counts_by_number.h"
 
 namespace leakgate {
 namespace {
 
 // Tests lie in suites, and suites in the program: more are open where a process forges its events.
 constexpr std::size_t kMostOpenWindows = 64;
-
-template <typename Entry>
-Entry& At(std::vector<Entry>& entries, std::size_t index) {
-  if (index >= entries.size()) [[unlikely]] {
-    entries.resize(std::max<std::size_t>(index + 1, entries.size() * 2));
-  }
-  return entries[index];
-}
-
-std::size_t SizeClassOf(std::uint64_t bytes) {
-  return bytes <= 1 ? 0 : static_cast<std::size_t>(std::bit_width(bytes - 1));
-}
 
 std::uint64_t LifetimeUntil(const RecordedBlock& block, std::uint64_t end_ns) {
   return end_ns > block.allocated_ns ? end_ns - block.allocated_ns : 0;

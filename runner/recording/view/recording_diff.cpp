@@ -11,13 +11,6 @@
 namespace leakgate {
 namespace {
 
-std::string BuildIdOfImage(const SnapshotContents& contents) {
-  for (const auto& [id, module] : contents.modules) {
-    if (module.module.path == contents.facts.image) return module.module.build_id;
-  }
-  return "";
-}
-
 using Sites = std::map<std::pair<std::string, std::string>, RecordingSiteChange>;
 
 // Adds the stacks of `view` to `which` of their call sites.
@@ -88,12 +81,7 @@ RecordingDiff DiffRecordings(RecordingView& first, RecordingView& second, Weigh 
     for (const std::string& line : MissingFrom(*view)) {
       diff.missing.push_back(view->contents().file + ": " + line);
     }
-    for (const auto& [path, problem] : view->stacks().SymbolProblems()) {
-      std::string text = path + ": " + problem;
-      const bool is_known = std::find(diff.module_problems.begin(), diff.module_problems.end(),
-                                      text) != diff.module_problems.end();
-      if (!is_known) diff.module_problems.push_back(std::move(text));
-    }
+    AddProblemsOf(view->contents(), view->frames(), diff.module_problems);
   }
   return diff;
 }

@@ -85,8 +85,7 @@ class RecordingPage {
     WritePageMember(out, "sites", Json{{"count", grouping_.groups().size()}, {"rows", sites_}});
     WritePageMember(out, "live", Live());
     stacks_.WriteMembers(out, read_source);
-    // What has no symbols is known once all frames have been asked for.
-    WritePageMember(out, "problems", Problems());
+    WriteProblems(out, view_.stacks());
     out << '}' << behind;
   }
 
@@ -216,14 +215,6 @@ class RecordingPage {
                              !DropsText(view_.contents().closing).empty();
     facts["is_cut_off"] = !view_.closing().missing.empty() && !tally().interval().has_ended();
     return facts;
-  }
-
-  Json Problems() {
-    Json problems = Json::array();
-    for (const auto& [path, problem] : view_.stacks().SymbolProblems()) {
-      problems.push_back({path, problem});
-    }
-    return problems;
   }
 
   Json Peaks() {

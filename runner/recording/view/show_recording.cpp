@@ -223,20 +223,9 @@ std::string OneTable(RecordingView& view, const ShowRecordingOptions& options,
   return by == By::kCommit ? text + CommitsText(view, top, style) : text;
 }
 
-// Says why modules have no symbols.
-std::string SymbolProblems(RecordingView& view, const TextStyle& style) {
-  std::string text;
-  for (const auto& [path, problem] : view.stacks().SymbolProblems()) {
-    text += "  " + Paint("no symbols", Emphasis::kUncertain, style.colour) +
-            Printable(fmt::format(" {}: {}", path, problem)) + "\n";
-  }
-  return text.empty() ? text : "\n" + text;
-}
-
 std::string NothingText(const RecordingView& view) {
   if (view.query().stacks.filters.empty()) return "\nNothing was allocated or freed.\n";
-  return "\nNothing matches. A pattern is a glob of the whole name: write '*Pool*' for what has "
-         "Pool in it.\n";
+  return NothingMatchesText();
 }
 
 }  // namespace
@@ -258,7 +247,7 @@ std::string ShowRecordingText(RecordingView& view, const ShowRecordingOptions& o
   } else {
     text += Overview(view, options, style).Text();
   }
-  return text + SymbolProblems(view, style);
+  return text + SymbolProblemsText(view.stacks(), style);
 }
 
 }  // namespace leakgate

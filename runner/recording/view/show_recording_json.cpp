@@ -101,11 +101,7 @@ Json ShowRecordingJson(RecordingView& view, const ShowRecordingOptions& options)
   const bool has_commits = options.group_by.value_or(By::kCommit) == By::kCommit &&
                            options.layout != SnapshotLayout::kTree;
   if (has_commits) json["largest_commits"] = CommitsJson(view, options.depth);
-  Json problems = Json::array();
-  for (const auto& [path, problem] : view.stacks().SymbolProblems()) {
-    problems.push_back({{"module", path}, {"problem", problem}});
-  }
-  json["modules_without_symbols"] = std::move(problems);
+  json["modules_without_symbols"] = SymbolProblemsJson(view.stacks());
   return json;
 }
 

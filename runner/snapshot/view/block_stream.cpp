@@ -51,6 +51,13 @@ Expected<void> ReadContents(
   return source(visitor);
 }
 
+std::string BuildIdOfImage(const SnapshotContents& contents) {
+  for (const auto& [id, module] : contents.modules) {
+    if (module.module.path == contents.facts.image) return module.module.build_id;
+  }
+  return "";
+}
+
 std::string NameOfWindow(const SnapshotContents& contents, std::uint32_t window) {
   const auto found = contents.windows.find(window);
   if (found == contents.windows.end()) return "an unknown window";

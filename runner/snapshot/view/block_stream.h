@@ -47,6 +47,9 @@ using SnapshotSource = std::function<Expected<void>(const SnapshotVisitor& visit
     const SnapshotSource& source, const std::string& name, SnapshotContents& contents,
     const std::function<Expected<void>(std::span<const LiveBlock> blocks)>& use);
 
+// Returns the build-id of the program's own file, or an empty text if it is not known.
+[[nodiscard]] std::string BuildIdOfImage(const SnapshotContents& contents);
+
 // Returns "HttpTest.KeepAlive", "HttpTest.KeepAlive #2", "suite HttpTest", "the program", or "an
 // unknown window" if the file does not have it. The name is not made printable.
 [[nodiscard]] std::string NameOfWindow(const SnapshotContents& contents, std::uint32_t window);

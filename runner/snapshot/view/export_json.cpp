@@ -54,15 +54,6 @@ Json MappingJson(const SnapshotMapping& mapping) {
           {"lazily_freed_bytes", known(mapping.pages.lazily_freed_bytes)}};
 }
 
-Json FrameJson(const Frame& frame) {
-  return {{"function", frame.function},
-          {"file", frame.file},
-          {"line", frame.line},
-          {"module", frame.module},
-          {"offset", fmt::format("{:#x}", frame.module_offset)},
-          {"inlined", frame.inlined}};
-}
-
 // Writes a list with one element on each line.
 class JsonList {
  public:

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <chrono>
 #include <map>
 #include <tuple>
 
 #include "runner/region/amount.h"
 #include "runner/result/words.h"
+#include "runner/snapshot/view/counts_by_number.h"
 
 namespace leakgate {
 
@@ -131,10 +131,6 @@ std::size_t AgeClassOf(const SnapshotContents& contents, const SnapshotMapping& 
   return static_cast<std::size_t>(step - kSteps.begin());
 }
 
-std::size_t SizeClassOf(const SnapshotMapping& mapping) {
-  return mapping.bytes <= 1 ? 0 : static_cast<std::size_t>(std::bit_width(mapping.bytes - 1));
-}
-
 std::vector<MappedGroup> UnsortedMapped(SnapshotView& view, GroupBy by) {
   const SnapshotContents& contents = view.contents();
   MappedGroups groups(view);
@@ -168,9 +164,9 @@ std::vector<MappedGroup> UnsortedMapped(SnapshotView& view, GroupBy by) {
           [](const SnapshotMapping& it) { return static_cast<std::uint64_t>(it.kind); },
           [](SnapshotGroup& group, const SnapshotMapping& it) { group.name = Word(it.kind); });
     case GroupBy::kSize:
-      return groups.By([](const SnapshotMapping& it) { return SizeClassOf(it); },
+      return groups.By([](const SnapshotMapping& it) { return SizeClassOf(it.bytes); },
                        [](SnapshotGroup& group, const SnapshotMapping& it) {
-                         group.name = SizeClassText(SizeClassOf(it));
+                         group.name = SizeClassText(SizeClassOf(it.bytes));
                        });
     case GroupBy::kFreedBy:
       break;

@@ -41,6 +41,12 @@ void PageStacks::WriteMembers(std::ostream& out, const ReadSource& read_source) 
   WritePageMember(out, "sources", sources_.Read(read_source));
 }
 
+void WriteProblems(std::ostream& out, const StackLookup& stacks) {
+  nlohmann::ordered_json problems = nlohmann::ordered_json::array();
+  for (const auto& [path, problem] : stacks.SymbolProblems()) problems.push_back({path, problem});
+  WritePageMember(out, "problems", problems);
+}
+
 void WritePageMember(std::ostream& out, std::string_view name,
                      const nlohmann::ordered_json& value) {
   out << ",\n\"" << name << "\":" << ScriptJson(value);

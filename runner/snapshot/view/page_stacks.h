@@ -14,7 +14,7 @@
 #include "runner/report/formats/page_tables.h"
 #include "runner/report/formats/source_excerpts.h"
 #include "runner/report/report_format.h"
-#include "runner/snapshot/view/stack_frames.h"
+#include "runner/snapshot/view/stack_lookup.h"
 
 namespace leakgate {
 
@@ -68,6 +68,9 @@ class PageStacks {
   PageTables tables_;
   SourceExcerpts sources_;
 };
+
+// Writes why modules have no symbols. That is known once all frames have been asked for.
+void WriteProblems(std::ostream& out, const StackLookup& stacks);
 
 // Writes ",name: value" into the JSON of a page.
 void WritePageMember(std::ostream& out, std::string_view name, const nlohmann::ordered_json& value);

@@ -42,21 +42,32 @@ Json TableJson(SnapshotView& view, GroupBy by, const ShowOptions& options) {
 
 }  // namespace
 
+Json FrameJson(const Frame& frame) {
+  return {{"function", frame.function},
+          {"file", frame.file},
+          {"line", frame.line},
+          {"module", frame.module},
+          {"offset", fmt::format("{:#x}", frame.module_offset)},
+          {"inlined", frame.inlined}};
+}
+
 nlohmann::ordered_json StackJson(StackFrames& frames, std::uint32_t stack,
                                  std::optional<std::size_t> depth) {
   Json json = Json::array();
   for (const FrameId id : frames.FramesOf(stack)) {
     if (depth && json.size() >= *depth) break;
-    const Frame& frame = frames.Get(id);
-    json.push_back({{"function", frame.function},
-                    {"file", frame.file},
-                    {"line", frame.line},
-                    {"module", frame.module},
-                    {"offset", fmt::format("{:#x}", frame.module_offset)},
-                    {"inlined", frame.inlined},
-                    {"users", frames.IsUsers(id)}});
+    json.push_back(FrameJson(frames.Get(id)));
+    json.back()["users"] = frames.IsUsers(id);
   }
   return json;
+}
+
+Json SymbolProblemsJson(const StackLookup& stacks) {
+  Json problems = Json::array();
+  for (const auto& [path, problem] : stacks.SymbolProblems()) {
+    problems.push_back({{"module", path}, {"problem", problem}});
+  }
+  return problems;
 }
 
 nlohmann::ordered_json ShowJson(SnapshotView& view, const ShowOptions& options) {
@@ -81,11 +92,7 @@ nlohmann::ordered_json ShowJson(SnapshotView& view, const ShowOptions& options) 
     }
     json["tables"] = std::move(tables);
   }
-  Json problems = Json::array();
-  for (const auto& [path, problem] : view.stacks().SymbolProblems()) {
-    problems.push_back({{"module", path}, {"problem", problem}});
-  }
-  json["modules_without_symbols"] = std::move(problems);
+  json["modules_without_symbols"] = SymbolProblemsJson(view.stacks());
   return json;
 }
 

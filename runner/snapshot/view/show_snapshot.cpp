@@ -120,16 +120,6 @@ std::string FreedByText(SnapshotView& view, const ShowOptions& options, const Te
   return GroupsText(view, GroupBy::kFreedBy, options.top.value_or(top), options.depth, style);
 }
 
-// Says why modules have no symbols.
-std::string SymbolProblems(SnapshotView& view, const TextStyle& style) {
-  std::string text;
-  for (const auto& [path, problem] : view.stacks().SymbolProblems()) {
-    text += "  " + Paint("no symbols", Emphasis::kUncertain, style.colour) +
-            Printable(fmt::format(" {}: {}", path, problem)) + "\n";
-  }
-  return text.empty() ? text : "\n" + text;
-}
-
 }  // namespace
 
 std::string IndentedStackText(StackFrames& frames, std::uint32_t stack,
@@ -149,6 +139,15 @@ std::string IndentedStackText(StackFrames& frames, std::uint32_t stack,
   return text;
 }
 
+std::string SymbolProblemsText(const StackLookup& stacks, const TextStyle& style) {
+  std::string text;
+  for (const auto& [path, problem] : stacks.SymbolProblems()) {
+    text += "  " + Paint("no symbols", Emphasis::kUncertain, style.colour) +
+            Printable(fmt::format(" {}: {}", path, problem)) + "\n";
+  }
+  return text.empty() ? text : "\n" + text;
+}
+
 std::string NothingMatchesText() {
   return "\nNothing matches. A pattern is a glob of the whole name: write '*Pool*' for what has "
          "Pool in it.\n";
@@ -158,11 +157,11 @@ std::string ShowText(SnapshotView& view, const ShowOptions& options, const TextS
   std::string text;
   if (options.things == SnapshotThings::kMappings) {
     text = MappedText(view, options, style);
-    return SnapshotHeading(view, options.things, style) + text + SymbolProblems(view, style);
+    return SnapshotHeading(view, options.things, style) + text + SymbolProblemsText(view.stacks(), style);
   }
   if (options.group_by == GroupBy::kFreedBy && options.layout != SnapshotLayout::kTree) {
     return SnapshotHeading(view, options.things, style) + FreedByText(view, options, style) +
-           SymbolProblems(view, style);
+           SymbolProblemsText(view.stacks(), style);
   }
   if (view.tally().total().blocks == 0) {
     text = view.stacks().IsFiltered() ? NothingMatchesText() : "\nNothing is live.\n";
@@ -176,7 +175,7 @@ std::string ShowText(SnapshotView& view, const ShowOptions& options, const TextS
     text = OverviewText(view, options, style);
   }
   text += FreedByText(view, options, style);
-  return SnapshotHeading(view, options.things, style) + text + SymbolProblems(view, style);
+  return SnapshotHeading(view, options.things, style) + text + SymbolProblemsText(view.stacks(), style);
 }
 
 }  // namespace leakgate

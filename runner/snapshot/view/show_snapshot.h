@@ -46,9 +46,14 @@ struct ShowOptions {
 [[nodiscard]] std::string IndentedStackText(StackFrames& frames, std::uint32_t stack,
                                             std::optional<std::size_t> depth, std::size_t indent,
                                             const TextStyle& style);
+[[nodiscard]] nlohmann::ordered_json FrameJson(const Frame& frame);
 // Returns at most `depth` frames of a stack, the innermost first.
 [[nodiscard]] nlohmann::ordered_json StackJson(StackFrames& frames, std::uint32_t stack,
                                                std::optional<std::size_t> depth);
+
+// Return why modules have no symbols.
+[[nodiscard]] std::string SymbolProblemsText(const StackLookup& stacks, const TextStyle& style);
+[[nodiscard]] nlohmann::ordered_json SymbolProblemsJson(const StackLookup& stacks);
 
 // Return what is known about the whole snapshot; as text, the lines above the tables.
 [[nodiscard]] std::string SnapshotHeading(SnapshotView& view, SnapshotThings shown,

@@ -78,14 +78,6 @@ void AddPagesProblems(const std::string& file, const std::vector<SnapshotMapping
   if (!problem.empty()) diff.pages_problems.push_back(fmt::format("{}: {}", file, problem));
 }
 
-void AddProblems(const SnapshotContents& contents, const StackFrames& frames, SnapshotDiff& diff) {
-  for (const auto& [id, problem] : frames.problems()) {
-    std::string text = contents.modules.at(id).module.path + ": " + problem;
-    const auto known = std::find(diff.module_problems.begin(), diff.module_problems.end(), text);
-    if (known == diff.module_problems.end()) diff.module_problems.push_back(std::move(text));
-  }
-}
-
 // Adds up `stacks` by call site. What was in memory is known of both, or it is no change.
 void Conclude(ChangedStacks& stacks, const UseStacks& use_stacks, SnapshotDiff& diff) {
   for (ChangedStack& it : stacks.mappings) {
@@ -162,15 +154,8 @@ Expected<SnapshotDiff> DiffBlocks(SnapshotReader first_file, SnapshotReader seco
     if (filters.Match(stack)) stacks.mappings.push_back({&frames, stack, change});
   }
   Conclude(stacks, use_stacks, diff);
-  AddProblems(contents, frames, diff);
+  AddProblemsOf(contents, frames, diff.module_problems);
   return diff;
-}
-
-std::string BuildIdOfImage(const SnapshotContents& contents) {
-  for (const auto& [id, module] : contents.modules) {
-    if (module.module.path == contents.facts.image) return module.module.build_id;
-  }
-  return "";
 }
 
 void AddStacks(SnapshotView& view, Amount SnapshotChange::*which,
@@ -215,8 +200,8 @@ Expected<SnapshotDiff> DiffSites(SnapshotDiff diff, const DiffQuery& query,
   AddMissing(first.contents().file, first.contents(), diff);
   AddMissing(second.contents().file, second.contents(), diff);
   Conclude(stacks, use_stacks, diff);
-  AddProblems(first.contents(), first.frames(), diff);
-  AddProblems(second.contents(), second.frames(), diff);
+  AddProblemsOf(first.contents(), first.frames(), diff.module_problems);
+  AddProblemsOf(second.contents(), second.frames(), diff.module_problems);
   return diff;
 }
 

@@ -57,8 +57,7 @@ class SnapshotPage {
     WritePageMember(out_, "mapped", mapped);
     WritePageMember(out_, "freed", freed);
     stacks_.WriteMembers(out_, read_source);
-    // What has no symbols is known once all frames have been asked for.
-    WritePageMember(out_, "problems", Problems());
+    WriteProblems(out_, view_.stacks());
     out_ << '}' << behind;
   }
 
@@ -72,14 +71,6 @@ class SnapshotPage {
     facts["filter"] = FilterText(view_.stacks().query());
     facts["shown"] = NumbersOf(view_.tally().total());
     return facts;
-  }
-
-  Json Problems() {
-    Json problems = Json::array();
-    for (const auto& [path, problem] : view_.stacks().SymbolProblems()) {
-      problems.push_back({path, problem});
-    }
-    return problems;
   }
 
   Json Sites() {

@@ -1,26 +1,11 @@
 #include "runner/snapshot/view/snapshot_view.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
+#include "runner/snapshot/view/counts_by_number.h"
+
 namespace leakgate {
-namespace {
-
-template <typename Entry>
-Entry& At(std::vector<Entry>& entries, std::uint32_t index) {
-  if (index >= entries.size()) {
-    entries.resize(std::max<std::size_t>(std::size_t{index} + 1, entries.size() * 2));
-  }
-  return entries[index];
-}
-
-std::size_t SizeClassOf(std::uint64_t bytes) {
-  return bytes <= 1 ? 0 : static_cast<std::size_t>(std::bit_width(bytes - 1));
-}
-
-}  // namespace
-
 void SnapshotTally::Add(const LiveBlock& block) {
   const Amount amount{static_cast<std::int64_t>(block.size_bytes), 1};
   total_ += amount;

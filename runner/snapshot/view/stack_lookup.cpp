@@ -69,6 +69,15 @@ std::vector<std::pair<std::string, std::string>> StackLookup::SymbolProblems() c
   return problems;
 }
 
+void AddProblemsOf(const SnapshotContents& contents, const StackFrames& frames,
+                   std::vector<std::string>& problems) {
+  for (const auto& [id, problem] : frames.problems()) {
+    std::string text = contents.modules.at(id).module.path + ": " + problem;
+    const auto known = std::find(problems.begin(), problems.end(), text);
+    if (known == problems.end()) problems.push_back(std::move(text));
+  }
+}
+
 std::size_t StackGrouping::GroupOf(std::uint32_t stack) {
   if (by_ == StackGroupBy::kModule || by_ == StackGroupBy::kComponent) {
     std::string text = TextOf(stack);

@@ -90,6 +90,11 @@ class StackGrouping {
   std::vector<Group> groups_;
 };
 
+// Adds "MODULE: why it has no symbols" for each module that frames were asked of, unless `problems`
+// has that already.
+void AddProblemsOf(const SnapshotContents& contents, const StackFrames& frames,
+                   std::vector<std::string>& problems);
+
 // Returns the key of the call site of a stack. Stacks of one file that have the same key are of one
 // group of StackGroupBy::kSite.
 [[nodiscard]] std::uint64_t SiteKeyOf(StackFrames& frames, std::uint32_t stack);
