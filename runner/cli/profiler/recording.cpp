@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <memory>
@@ -18,7 +19,7 @@
 namespace leakgate {
 namespace {
 
-using By = RecordingGroupBy;
+using By = GroupBy;
 using Kind = RecordingTime::Kind;
 
 struct Unit {
@@ -72,7 +73,7 @@ std::optional<NumberRange> ReadRange(std::string_view text, std::span<const Unit
   return range;
 }
 
-Choices<By> RecordingGroupings() { return {"WHAT", "group", "{}", AllWordsOf<By>()}; }
+Choices<By> RecordingGroupings() { return {"WHAT", "group", "{}", WordsOf(kRecordingGroupings)}; }
 
 Choices<Weigh> Weights() { return {"SUM", "sum", "{}", AllWordsOf<Weigh>()}; }
 
@@ -136,12 +137,9 @@ Expected<void> CheckAt(const std::optional<RecordingTime>& at, const RecordingRe
       at->text));
 }
 
-// Returns the grouping of snapshots that is the same.
-std::optional<GroupBy> AsSnapshotGrouping(By by) {
-  for (const GroupBy grouping : AllGroupings()) {
-    if (Word(grouping) == Word(by)) return grouping;
-  }
-  return std::nullopt;
+bool IsOfSnapshots(By by) {
+  return std::find(kSnapshotGroupings.begin(), kSnapshotGroupings.end(), by) !=
+         kSnapshotGroupings.end();
 }
 
 Expected<void> CheckShowOptions(const RecordingShowCommand& command) {
@@ -158,8 +156,8 @@ Expected<void> CheckShowOptions(const RecordingShowCommand& command) {
         "--at shows what was live at one moment, which is all that can be weighed "
         "there; leave out --weigh");
   }
-  const bool is_of_blocks = !options.group_by || (options.group_by != By::kFreedBy &&
-                                                  AsSnapshotGrouping(*options.group_by));
+  const bool is_of_blocks =
+      !options.group_by || (options.group_by != By::kFreedBy && IsOfSnapshots(*options.group_by));
   if (is_of_blocks) return {};
   return UsageError(
       fmt::format("--group-by {} is not of one moment; leave out --at", Word(*options.group_by)));
@@ -236,9 +234,10 @@ Expected<int> ShowAt(const RecordingShowCommand& command) {
   const Expected<std::unique_ptr<SnapshotView>> view =
       ReadAt(command.files.front(), command.reading, *command.at);
   if (!view) return Unexpected(view.error());
-  ShowOptions options{
-      .layout = command.options.layout, .top = command.options.top, .depth = command.options.depth};
-  if (command.options.group_by) options.group_by = AsSnapshotGrouping(*command.options.group_by);
+  const ShowOptions options{.layout = command.options.layout,
+                            .group_by = command.options.group_by,
+                            .top = command.options.top,
+                            .depth = command.options.depth};
   if (command.output == OutputForm::kJson) {
     PrintJson(ShowJson(**view, options));
   } else {

@@ -30,11 +30,7 @@ Expected<std::unique_ptr<SnapshotView>> Read(const std::filesystem::path& file,
   return view;
 }
 
-Choices<GroupBy> Groupings() {
-  Choices<GroupBy> groupings = {"WHAT", "group", "{}", {}};
-  for (const GroupBy by : AllGroupings()) groupings.all.emplace_back(Word(by), by);
-  return groupings;
-}
+Choices<GroupBy> Groupings() { return {"WHAT", "group", "{}", WordsOf(kSnapshotGroupings)}; }
 
 Choices<SnapshotFormat> Formats() { return {"FORMAT", "format", "{}", SnapshotFormats()}; }
 

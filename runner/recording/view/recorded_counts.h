@@ -60,6 +60,8 @@ struct RecordedCounts {
   }
 };
 
+[[nodiscard]] inline bool IsEmpty(const RecordedCounts& counts) { return counts.IsEmpty(); }
+
 inline RecordedCounts& operator+=(RecordedCounts& a, const RecordedCounts& b) {
   a.total += b.total;
   a.inside_freed += b.inside_freed;

@@ -12,21 +12,25 @@
 #include "runner/recording/view/recording_groups.h"
 #include "runner/recording/view/recording_view.h"
 #include "runner/report/style.h"
+#include "runner/snapshot/view/site_sums.h"
 
 namespace leakgate {
 
-struct RecordingSiteChange {
-  std::string name{};   // not made printable
-  std::string place{};  // "src/net/pool.cc:88"; empty if it is not known
+struct RecordingChange {
   RecordedCounts before{};
   RecordedCounts after{};
-  bool is_users = false;  // the site is a frame of the user's own code
 
   // Returns the growth of a sum, which may be negative.
   [[nodiscard]] Amount Growth(Weigh weigh) const {
     return SumOf(after, weigh).amount() - SumOf(before, weigh).amount();
   }
 };
+
+inline RecordingChange& operator+=(RecordingChange& a, const RecordingChange& b) {
+  a.before += b.before;
+  a.after += b.after;
+  return a;
+}
 
 struct RecordingDiff {
   bool has_lines = false;  // call sites are told apart by their lines, too: both ran one build
@@ -41,8 +45,8 @@ struct RecordingDiff {
   Side second;
   std::vector<std::string> missing;          // "FILE: what it has not recorded"
   std::vector<std::string> module_problems;  // "MODULE: why it has no symbols"
-  RecordingSiteChange total;
-  std::vector<RecordingSiteChange> sites;  // by growth of what is weighed, the greatest first
+  RecordingChange total;
+  std::vector<Site<RecordingChange>> sites;  // by growth of what is weighed, the greatest first
 };
 
 // Both must have been read.

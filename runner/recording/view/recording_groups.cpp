@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -16,66 +15,29 @@
 namespace leakgate {
 namespace {
 
-using By = RecordingGroupBy;
+using By = GroupBy;
 using Groups = std::vector<RecordingGroup>;
 
-std::optional<StackGroupBy> StackGroupOf(By by) {
-  switch (by) {
-    case By::kSite:
-    case By::kFreedBy:
-    case By::kCommit:
-      return StackGroupBy::kSite;
-    case By::kStack:
-      return StackGroupBy::kStack;
-    case By::kModule:
-      return StackGroupBy::kModule;
-    case By::kComponent:
-      return StackGroupBy::kComponent;
-    default:
-      return std::nullopt;
-  }
-}
-
-// Adds up stacks that are in the same group.
-class StackGroups {
+// `weigh` tells which stack of a group has most.
+class RecordedStackGroups {
  public:
-  StackGroups(RecordingView& view, StackGroupBy by, Weigh weigh)
-      : grouping_(view.stacks(), by), weigh_(weigh) {}
+  RecordedStackGroups(RecordingView& view, By by, Weigh weigh)
+      : groups_(view.stacks(), by), weigh_(weigh) {}
 
-  // Returns the number of the group.
   std::size_t Add(std::uint32_t stack, const RecordedCounts& counts) {
-    const std::size_t index = grouping_.GroupOf(stack);
-    if (index == groups_.size()) {
-      groups_.emplace_back().stack = stack;
-      most_.push_back(0);
-    }
-    groups_[index].counts += counts;
-    const std::uint64_t bytes = SumOf(counts, weigh_).bytes;
-    if (bytes > most_[index]) {
-      most_[index] = bytes;
-      groups_[index].stack = stack;
-    }
-    return index;
+    return groups_.Add(stack, counts, SumOf(counts, weigh_).amount().bytes,
+                       {counts.first_window, counts.last_window});
   }
-
-  Groups Take() {
-    for (std::size_t i = 0; i < groups_.size(); ++i) {
-      groups_[i].name = grouping_.groups()[i].name;
-      groups_[i].place = grouping_.groups()[i].place;
-    }
-    return std::move(groups_);
-  }
+  Groups Take() { return groups_.Take(); }
 
  private:
-  StackGrouping grouping_;
+  StackGroups<RecordedCounts> groups_;
   Weigh weigh_;
-  Groups groups_;
-  std::vector<std::uint64_t> most_;  // the bytes of the group's largest stack
 };
 
-Groups ByStacks(RecordingView& view, StackGroupBy by, Weigh weigh) {
+Groups ByStacks(RecordingView& view, By by, Weigh weigh) {
   const EventTally& tally = view.tally();
-  StackGroups groups(view, by, weigh);
+  RecordedStackGroups groups(view, by, weigh);
   std::vector<std::uint32_t> group_of(tally.stacks().size(), UINT32_MAX);
   for (std::size_t i = 0; i < tally.stacks().size(); ++i) {
     if (tally.by_stack()[i].IsEmpty()) continue;
@@ -86,13 +48,13 @@ Groups ByStacks(RecordingView& view, StackGroupBy by, Weigh weigh) {
   tally.lifetimes().AddTo(group_of, lifetimes);
   for (std::size_t i = 0; i < all.size(); ++i) {
     // The middle of a class may be above the longest in it.
-    all[i].median_ns = std::min(MedianOf(lifetimes[i]), all[i].counts.longest_ns);
+    all[i].median_ns = std::min(MedianOf(lifetimes[i]), all[i].sums.longest_ns);
   }
   return all;
 }
 
 Groups ByFreeingSite(RecordingView& view) {
-  StackGroups groups(view, StackGroupBy::kSite, Weigh::kTotal);
+  RecordedStackGroups groups(view, By::kSite, Weigh::kTotal);
   for (const auto& [stack, sum] : view.tally().freed_by()) {
     RecordedCounts counts;
     counts.total = sum;
@@ -102,7 +64,7 @@ Groups ByFreeingSite(RecordingView& view) {
 }
 
 Groups ByCommit(RecordingView& view, Weigh weigh) {
-  StackGroups groups(view, StackGroupBy::kSite, weigh);
+  RecordedStackGroups groups(view, By::kSite, weigh);
   for (const auto& [stack, commits] : view.tally().commits().by_stack()) {
     RecordedCounts counts;
     counts.total = commits.total;
@@ -114,19 +76,6 @@ Groups ByCommit(RecordingView& view, Weigh weigh) {
   return groups.Take();
 }
 
-// Makes a group of each entry that has anything. `name` is told its index.
-template <typename All, typename Name>
-Groups ByIndex(const All& all, const Name& name) {
-  Groups groups;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].IsEmpty()) continue;
-    RecordingGroup& group = groups.emplace_back();
-    group.name = name(i);
-    group.counts = all[i];
-  }
-  return groups;
-}
-
 Groups ByWindow(RecordingView& view) {
   const EventTally& tally = view.tally();
   const std::vector<EventTally::Highest>& highest = tally.highest_by_window();
@@ -135,7 +84,7 @@ Groups ByWindow(RecordingView& view) {
     if (tally.by_window()[i].IsEmpty()) continue;
     RecordingGroup& group = groups.emplace_back();
     group.name = NameOfWindow(view.contents(), static_cast<std::uint32_t>(i));
-    group.counts = tally.by_window()[i];
+    group.sums = tally.by_window()[i];
     if (i >= highest.size() || highest[i].bytes == 0) continue;
     group.place = fmt::format("at most {} live in it, at {}",
                               FormatBytes(static_cast<std::int64_t>(highest[i].bytes)),
@@ -155,7 +104,7 @@ Groups ByLifetime(RecordingView& view) {
     group.name = i == 0    ? "below 1 us"
                  : is_last ? fmt::format("{} and more", LifetimeText(limit / 10))
                            : fmt::format("{} to {}", LifetimeText(limit / 10), LifetimeText(limit));
-    group.counts.total = decades[i];
+    group.sums.total = decades[i];
   }
   return groups;
 }
@@ -167,58 +116,30 @@ Groups Unsorted(RecordingView& view, By by, Weigh weigh) {
     case By::kStack:
     case By::kModule:
     case By::kComponent:
-      return ByStacks(view, *StackGroupOf(by), weigh);
+      return ByStacks(view, by, weigh);
     case By::kThread:
-      return ByIndex(tally.by_thread(), [&](std::size_t id) {
+      return GroupsByIndex(tally.by_thread(), [&](std::size_t id) {
         return NameOfThread(view.contents(), static_cast<std::uint32_t>(id));
       });
     case By::kWindow:
       return ByWindow(view);
     case By::kKind:
-      return ByIndex(tally.by_kind(), [](std::size_t kind) {
-        return std::string(Word(static_cast<AllocationKind>(kind)));
-      });
+      return GroupsByIndex(tally.by_kind(), NameOfKind);
     case By::kSize:
-      return ByIndex(tally.by_size(), SizeClassText);
+      return GroupsByIndex(tally.by_size(), SizeClassText);
     case By::kLifetime:
       return ByLifetime(view);
     case By::kFreedBy:
       return ByFreeingSite(view);
     case By::kCommit:
       return ByCommit(view, weigh);
+    case By::kAge:
+      break;
   }
   return {};
 }
 
 }  // namespace
-
-std::string_view TitleOf(By by) {
-  switch (by) {
-    case By::kLifetime:
-      return "Lifetimes of blocks";
-    case By::kCommit:
-      return "Mapped by the program itself";
-    case By::kSite:
-      return TitleOf(GroupBy::kSite);
-    case By::kStack:
-      return TitleOf(GroupBy::kStack);
-    case By::kModule:
-      return TitleOf(GroupBy::kModule);
-    case By::kComponent:
-      return TitleOf(GroupBy::kComponent);
-    case By::kThread:
-      return TitleOf(GroupBy::kThread);
-    case By::kWindow:
-      return TitleOf(GroupBy::kWindow);
-    case By::kKind:
-      return TitleOf(GroupBy::kKind);
-    case By::kSize:
-      return TitleOf(GroupBy::kSize);
-    case By::kFreedBy:
-      return TitleOf(GroupBy::kFreedBy);
-  }
-  return "";
-}
 
 RecordedSum SumOf(const RecordedCounts& counts, Weigh weigh) {
   switch (weigh) {
@@ -240,17 +161,13 @@ Groups GroupsOf(RecordingView& view, By by, Weigh weigh) {
   }
   Groups groups = Unsorted(view, by, weigh);
   if (by == By::kLifetime) return groups;
-  const auto key = [&](const RecordingGroup& group) {
-    RecordedSum sum = SumOf(group.counts, weigh);
+  return Sorted(std::move(groups), [&](const RecordedCounts& counts) {
+    RecordedSum sum = SumOf(counts, weigh);
     // Temporary blocks are many, and small.
     if (weigh == Weigh::kTemporary) std::swap(sum.bytes, sum.blocks);
-    const RecordedSum& total = group.counts.total;
-    return std::tuple(~sum.bytes, ~sum.blocks, ~total.bytes, ~total.blocks,
-                      std::string_view(group.name), std::string_view(group.place), group.stack);
-  };
-  std::sort(groups.begin(), groups.end(),
-            [&](const RecordingGroup& a, const RecordingGroup& b) { return key(a) < key(b); });
-  return groups;
+    const RecordedSum& total = counts.total;
+    return std::tuple(~sum.bytes, ~sum.blocks, ~total.bytes, ~total.blocks);
+  });
 }
 
 std::vector<StackAmount> AmountsByStack(const EventTally& tally, Weigh weigh) {

@@ -185,10 +185,7 @@ std::string RecordingHeading(RecordingView& view, const TextStyle& style) {
   }
   add("outstanding", OutstandingText(all) + doubt);
   add("temporary", TemporaryText(all) + doubt);
-  for (const std::string& line : MissingFrom(view)) {
-    text += "  " + Paint("MISSING", Emphasis::kBad, style.colour) +
-            fmt::format("     {}\n", Printable(line));
-  }
+  text += MissingText(MissingFrom(view), 11, style);
   const bool has_before = all.before_freed.blocks != 0 || all.BeforeKept().blocks != 0;
   return view.query().HasInterval() || has_before ? text + LivesText(all, style) : text;
 }

@@ -63,7 +63,7 @@ class RecordingPage {
       : view_(view),
         limits_(limits),
         stacks_(limits.stacks, FrameIdentity::kAddress),
-        grouping_(view.stacks(), StackGroupBy::kSite) {}
+        grouping_(view.stacks(), GroupBy::kSite) {}
 
   // Chooses call sites and stacks, and counts.
   Expected<void> Make() {
@@ -82,7 +82,7 @@ class RecordingPage {
     WritePageMember(out, "marks", Marks());
     WritePageMember(out, "tests", Tests());
     WritePageMember(out, "peaks", Peaks());
-    WritePageMember(out, "sites", Json{{"count", grouping_.groups().size()}, {"rows", sites_}});
+    WritePageMember(out, "sites", Json{{"count", all_sites_.size()}, {"rows", sites_}});
     WritePageMember(out, "live", Live());
     stacks_.WriteMembers(out, read_source);
     WriteProblems(out, view_.stacks());
@@ -99,28 +99,23 @@ class RecordingPage {
         continue;
       }
       ++stack_count_;
-      const std::size_t site = grouping_.GroupOf(tally().stacks()[i]);
-      if (site == site_counts_.size()) {
-        site_counts_.emplace_back();
-        first_stack_.push_back(tally().stacks()[i]);
-      }
-      site_counts_[site] += tally().by_stack()[i];
-      site_of_.push_back(site);
+      site_of_.push_back(grouping_.Add(tally().stacks()[i], tally().by_stack()[i], 0));
     }
+    all_sites_ = grouping_.Take();
   }
 
   void ChooseSites() {
     std::vector<double> worths;
-    for (const RecordedCounts& counts : site_counts_) {
-      worths.push_back(WorthOf(counts, tally().all()));
+    for (const RecordingGroup& site : all_sites_) {
+      worths.push_back(WorthOf(site.sums, tally().all()));
     }
     row_of_site_.assign(worths.size(), 0);
     for (const std::size_t site : GreatestFirst(worths)) {
       // Half of the room is for the stacks.
       const bool has_room = stacks_.bytes() < limits_.stacks.table_bytes / 2;
       if (sites_.size() == limits_.stacks.sites || !has_room) break;
-      const StackGrouping::Group& group = grouping_.groups()[site];
-      const bool is_users = view_.frames().UserFrameOf(first_stack_[site]).has_value();
+      const RecordingGroup& group = all_sites_[site];
+      const bool is_users = view_.frames().UserFrameOf(group.stack).has_value();
       sites_.push_back({stacks_.String(group.name), stacks_.String(group.place), is_users ? 1 : 0});
       row_of_site_[site] = sites_.size();
     }
@@ -274,13 +269,12 @@ class RecordingPage {
   RecordingView& view_;
   const RecordingPageLimits& limits_;
   PageStacks stacks_;
-  StackGrouping grouping_;
+  StackGroups<RecordedCounts> grouping_;
 
   std::size_t stack_count_ = 0;
   std::vector<std::size_t> site_of_;  // by the tally's index of stacks
-  std::vector<RecordedCounts> site_counts_;
-  std::vector<std::uint32_t> first_stack_;  // by site
-  std::vector<std::size_t> row_of_site_;    // from 1; 0: it is left out
+  std::vector<RecordingGroup> all_sites_;
+  std::vector<std::size_t> row_of_site_;  // from 1; 0: it is left out
   Json sites_ = Json::array();
   Json rows_ = Json::array();
   std::size_t left_out_ = 0;

@@ -8,12 +8,13 @@
 #include "runner/region/region_words.h"
 #include "runner/report/finding_text.h"
 #include "runner/snapshot/view/call_tree.h"
+#include "runner/snapshot/view/show_groups.h"
 #include "runner/snapshot/view/snapshot_groups.h"
 
 namespace leakgate {
 namespace {
 
-using By = RecordingGroupBy;
+using By = GroupBy;
 
 std::string Bytes(const RecordedSum& sum) { return FormatBytes(sum.amount().bytes); }
 
@@ -25,10 +26,10 @@ double ShareOf(const RecordedSum& sum, const RecordedSum& all, Weigh weigh) {
   return weigh == Weigh::kTemporary ? share(sum.blocks, all.blocks) : share(sum.bytes, all.bytes);
 }
 
-// Writes a table of groups line by line.
-class GroupTable {
+// Makes a table of groups.
+class RecordingTable {
  public:
-  GroupTable(RecordingView& view, By by, Weigh weigh, const TextStyle& style)
+  RecordingTable(RecordingView& view, By by, Weigh weigh, const TextStyle& style)
       : view_(view), by_(by), weigh_(weigh), style_(style) {}
 
   // Groups without any of what is weighed are left out if `all` is not asked for.
@@ -36,95 +37,60 @@ class GroupTable {
     std::vector<RecordingGroup> groups = GroupsOf(view_, by_, weigh_);
     if (!has_all) {
       std::erase_if(groups, [&](const RecordingGroup& group) {
-        return SumOf(group.counts, weigh_).blocks == 0;
+        return SumOf(group.sums, weigh_).blocks == 0;
       });
     }
-    for (const RecordingGroup& group : groups) all_ += group.counts;
-    const std::size_t shown = std::min(top, groups.size());
-    std::string text = Title(shown, groups.size());
-    for (std::size_t i = 0; i < shown; ++i) text += Row(groups[i], depth);
-    if (shown == groups.size()) return text;
-    RecordedCounts rest;
-    for (std::size_t i = shown; i < groups.size(); ++i) rest += groups[i].counts;
-    rest.longest_ns = 0;
-    return text + Columns(rest, 0) + "  " +
-           Paint(fmt::format("{} more", groups.size() - shown), Emphasis::kInTheDistance,
-                 style_.colour) +
-           "\n";
+    for (const RecordingGroup& group : groups) all_ += group.sums;
+    const bool has_stacks = by_ == By::kStack || (HasStacks(by_) && depth);
+    return GroupTableText({view_.stacks(), by_, Title(), top, depth, has_stacks}, groups,
+                          NewTable(), style_,
+                          [&](const RecordingGroup& group) { return CellsOf(group); });
   }
 
  private:
-  // Before the name of a group.
-  std::size_t Width() const {
-    return by_ == By::kCommit ? 61 : HasAllCounts(by_) ? (HasTimes() ? 93 : 73) : kAmountColumns;
-  }
   // Only groups of stacks have lifetimes.
   bool HasTimes() const { return HasStacks(by_) || by_ == By::kModule || by_ == By::kComponent; }
 
-  std::string Title(std::size_t shown, std::size_t count) const {
+  std::string Title() const {
     std::string title(TitleOf(by_));
     if (HasAllCounts(by_)) title += fmt::format(" by {}", Word(weigh_));
-    if (IsIncomplete(view_)) title += " (incomplete)";
-    if (shown < count) title += fmt::format(": {} of {}", shown, count);
-    return "\n" + Paint(title, Emphasis::kHeading, style_.colour) + "\n" +
-           Paint(Heading(), Emphasis::kInTheDistance, style_.colour) + "\n";
+    return IsIncomplete(view_) ? title + " (incomplete)" : title;
   }
 
-  std::string Heading() const {
+  TextTable NewTable() const {
     if (by_ == By::kCommit) {
-      return fmt::format("  {:>11} {:>11} {:>11} {:>11} {:>11}", "COMMITTED", "IMPACTING",
-                         "COMMITS", "AT THE END", "LONGEST");
+      return {{{"COMMITTED"}, {"IMPACTING"}, {"COMMITS"}, {"AT THE END"}, {"LONGEST"}}, style_};
     }
-    if (!HasAllCounts(by_)) return AmountHeading();
-    return fmt::format("  {:>11} {:>11} {:>11} {:>11} {:>11} {:>6}", "PEAK", "OUTSTANDING", "TOTAL",
-                       "BLOCKS", "TEMPORARY", "%") +
-           (HasTimes() ? fmt::format(" {:>9} {:>9}", "MEDIAN", "LONGEST") : "");
+    if (!HasAllCounts(by_)) return AmountTable(AmountsOf::kBlocks, style_);
+    std::vector<TextTable::Column> columns = {{"PEAK"},   {"OUTSTANDING"}, {"TOTAL"},
+                                              {"BLOCKS"}, {"TEMPORARY"},   {"%", 6}};
+    if (HasTimes()) columns.insert(columns.end(), {{"MEDIAN", 9}, {"LONGEST", 9}});
+    return {columns, style_};
   }
 
-  std::string Columns(const RecordedCounts& counts, std::uint64_t median_ns) const {
-    const auto time = [](std::uint64_t ns, bool is_known) {
-      return is_known ? LifetimeText(ns) : std::string("-");
+  // The groups that are left out have no common lifetime.
+  TextTable::Cells CellsOf(const RecordingGroup& group) const {
+    const RecordedCounts& counts = group.sums;
+    const auto time = [&](std::uint64_t ns, bool is_known) {
+      return is_known && ns != 0 && !group.name.empty() ? LifetimeText(ns) : std::string("-");
     };
     if (by_ == By::kCommit) {
-      return fmt::format("  {:>11} {:>11} {:>11} {:>11} {:>11}", Bytes(counts.total),
-                         Bytes(counts.Outstanding()), counts.total.blocks, Bytes(counts.live),
-                         time(counts.longest_ns, counts.longest_ns != 0));
+      return {Bytes(counts.total), Bytes(counts.Outstanding()), std::to_string(counts.total.blocks),
+              Bytes(counts.live), time(counts.longest_ns, true)};
     }
-    if (!HasAllCounts(by_)) {
-      return AmountColumns(counts.total.amount(), all_.total.amount().bytes);
-    }
-    std::string text = fmt::format("  {:>11} {:>11} {:>11} {:>11} {:>11} {:>6.1f}",
-                                   view_.tally().HasPeak() ? Bytes(counts.at_peak) : "-",
-                                   Bytes(counts.Outstanding()), Bytes(counts.total),
-                                   counts.total.blocks, counts.temporary.blocks,
-                                   ShareOf(SumOf(counts, weigh_), SumOf(all_, weigh_), weigh_));
-    if (!HasTimes()) return text;
+    if (!HasAllCounts(by_)) return AmountCells(counts.total.amount(), all_.total.amount().bytes);
+    TextTable::Cells cells = {
+        view_.tally().HasPeak() ? Bytes(counts.at_peak) : "-",
+        Bytes(counts.Outstanding()),
+        Bytes(counts.total),
+        std::to_string(counts.total.blocks),
+        std::to_string(counts.temporary.blocks),
+        fmt::format("{:.1f}", ShareOf(SumOf(counts, weigh_), SumOf(all_, weigh_), weigh_))};
+    if (!HasTimes()) return cells;
     const bool is_known = counts.inside_freed.blocks != 0 && counts.longest_ns != 0;
-    return text + fmt::format(" {:>9} {:>9}", time(median_ns, is_known && median_ns != 0),
-                              time(counts.longest_ns, is_known));
-  }
-
-  std::string Row(const RecordingGroup& group, std::optional<std::size_t> depth) {
-    std::string text = Columns(group.counts, group.median_ns) + "  ";
-    const bool is_own = HasStacks(by_) && view_.frames().UserFrameOf(group.stack).has_value();
-    text += Paint(Printable(group.name), is_own ? Emphasis::kOwnFrame : Emphasis::kGood,
-                  is_own ? style_.colour : Colour::kOff);
-    if (!group.place.empty()) {
-      text += "  " + Printable(RelativePath(group.place, style_.base_directory));
-    }
-    text += "\n";
-    const bool has_windows = by_ == By::kSite || by_ == By::kStack;
-    if (has_windows && group.counts.first_window != UINT32_MAX) {
-      const std::string windows =
-          WindowsText(view_.contents(), group.counts.first_window, group.counts.last_window);
-      text += std::string(Width() + 2, ' ') +
-              Paint(Printable(windows), Emphasis::kInTheDistance, style_.colour) + "\n";
-    }
-    const bool shows_stack = by_ == By::kStack || (HasStacks(by_) && depth);
-    if (shows_stack) {
-      text += IndentedStackText(view_.frames(), group.stack, depth, Width() - 2, style_);
-    }
-    return text;
+    cells.push_back(time(group.median_ns, is_known));
+    cells.push_back(time(counts.longest_ns, is_known));
+    return cells;
   }
 
   RecordingView& view_;
@@ -138,11 +104,7 @@ class GroupTable {
 std::string CommitsText(RecordingView& view, std::size_t top, const TextStyle& style) {
   const std::vector<Commit> commits = view.tally().commits().Largest();
   if (commits.empty()) return "";
-  std::string text = "\n" + Paint("Largest commits", Emphasis::kHeading, style.colour) + "\n" +
-                     Paint(fmt::format("  {:>11} {:>11} {:>11} {:>11}  {:<13}", "SIZE", "IMPACTING",
-                                       "COMMIT", "DECOMMIT", "KIND"),
-                           Emphasis::kInTheDistance, style.colour) +
-                     "\n";
+  TextTable table({{"SIZE"}, {"IMPACTING"}, {"COMMIT"}, {"DECOMMIT"}}, style, "KIND         ");
   for (std::size_t i = 0; i < std::min(top, commits.size()); ++i) {
     const Commit& commit = commits[i];
     const std::optional<FrameId> site = view.frames().CallSiteOf(commit.stack);
@@ -152,18 +114,14 @@ std::string CommitsText(RecordingView& view, std::size_t top, const TextStyle& s
       const std::string place = PlaceOfFrame(view.frames().Get(*site));
       if (!place.empty()) name += "  " + RelativePath(place, style.base_directory);
     }
-    text += fmt::format(
-        "  {:>11} {:>11} {:>11} {:>11}  {:<13}  {}\n", FormatBytes(AmountOf(commit.bytes, 0).bytes),
-        FormatBytes(AmountOf(commit.impacting_bytes, 0).bytes), MomentText(commit.committed_ns),
-        commit.decommitted_ns == 0 ? "-" : MomentText(commit.decommitted_ns), Word(commit.kind),
-        Printable(name));
+    table.Add(
+        {FormatBytes(AmountOf(commit.bytes, 0).bytes),
+         FormatBytes(AmountOf(commit.impacting_bytes, 0).bytes), MomentText(commit.committed_ns),
+         commit.decommitted_ns == 0 ? "-" : MomentText(commit.decommitted_ns)},
+        fmt::format("{:<13}  {}", Word(commit.kind), Printable(name)));
   }
-  return text;
+  return table.Text("Largest commits");
 }
-
-constexpr std::size_t kTopOfOverview = 10;
-constexpr std::size_t kTopOfTables = 5;
-constexpr std::size_t kTopOfOneTable = 20;
 
 class Overview {
  public:
@@ -200,7 +158,7 @@ class Overview {
   std::string Table(By by, Weigh weigh, std::size_t top) {
     const bool has_all = !HasAllCounts(by) || weigh == options_.WeighOf(view_);
     const std::size_t most = by == By::kLifetime ? LifetimeDecades::kDecades : top;
-    return GroupTable(view_, by, weigh, style_).Text(options_.top.value_or(most), {}, has_all);
+    return RecordingTable(view_, by, weigh, style_).Text(options_.top.value_or(most), {}, has_all);
   }
 
   RecordingView& view_;
@@ -219,7 +177,7 @@ std::string OneTable(RecordingView& view, const ShowRecordingOptions& options,
     return "\nThe program has mapped nothing itself.\n";
   }
   std::string text =
-      GroupTable(view, by, options.WeighOf(view), style).Text(top, options.depth, true);
+      RecordingTable(view, by, options.WeighOf(view), style).Text(top, options.depth, true);
   return by == By::kCommit ? text + CommitsText(view, top, style) : text;
 }
 
@@ -237,7 +195,7 @@ std::string ShowRecordingText(RecordingView& view, const ShowRecordingOptions& o
   if (is_of_blocks && view.tally().all().IsEmpty()) {
     text += NothingText(view);
     if (!options.group_by && !view.tally().commits().empty()) {
-      text += GroupTable(view, By::kCommit, Weigh::kTotal, style).Text(kTopOfTables, {}, true);
+      text += RecordingTable(view, By::kCommit, Weigh::kTotal, style).Text(kTopOfTables, {}, true);
     }
   } else if (options.layout == SnapshotLayout::kTree) {
     const CallTree tree(view.frames(), AmountsByStack(view.tally(), options.WeighOf(view)));

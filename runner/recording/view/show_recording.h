@@ -25,10 +25,10 @@ namespace leakgate {
 
 struct ShowRecordingOptions {
   SnapshotLayout layout = SnapshotLayout::kGroups;
-  std::optional<RecordingGroupBy> group_by{};  // nullopt: an overview
-  std::optional<Weigh> weigh{};                // nullopt: the peak, or what is asked for next
-  std::optional<std::size_t> top{};            // the most groups, or callees of one frame
-  std::optional<std::size_t> depth{};          // the most frames of a stack, or levels of the tree
+  std::optional<GroupBy> group_by{};   // nullopt: an overview
+  std::optional<Weigh> weigh{};        // nullopt: the peak, or what is asked for next
+  std::optional<std::size_t> top{};    // the most groups, or callees of one frame
+  std::optional<std::size_t> depth{};  // the most frames of a stack, or levels of the tree
 
   // Returns what groups are ordered by, where one sum is asked for.
   [[nodiscard]] Weigh WeighOf(const RecordingView& view) const {

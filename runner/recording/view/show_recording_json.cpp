@@ -7,17 +7,17 @@
 #include "runner/region/region_words.h"
 #include "runner/result/words.h"
 #include "runner/snapshot/view/call_tree.h"
+#include "runner/snapshot/view/show_groups.h"
 #include "runner/snapshot/view/show_snapshot.h"
 
 namespace leakgate {
 namespace {
 
-using By = RecordingGroupBy;
+using By = GroupBy;
 using Json = nlohmann::ordered_json;
 
-Json GroupJson(RecordingView& view, By by, const RecordingGroup& group,
-               std::optional<std::size_t> depth) {
-  const RecordedCounts& counts = group.counts;
+Json GroupJson(const RecordingView& view, By by, const RecordingGroup& group) {
+  const RecordedCounts& counts = group.sums;
   Json json = {{"name", group.name}};
   if (!group.place.empty()) json["place"] = group.place;
   json["total"] = SumJson(counts.total);
@@ -38,24 +38,20 @@ Json GroupJson(RecordingView& view, By by, const RecordingGroup& group,
     if (HasAllCounts(by)) json["median_ns"] = is_known ? Json(group.median_ns) : Json(nullptr);
     if (by != By::kFreedBy) json["longest_ns"] = is_known ? Json(counts.longest_ns) : Json(nullptr);
   }
-  if (!HasStacks(by)) return json;
-  if (HasAllCounts(by) && counts.first_window != UINT32_MAX) {
-    json["first_window"] = NameOfWindow(view.contents(), counts.first_window);
-    json["last_window"] = NameOfWindow(view.contents(), counts.last_window);
-  }
-  json["stack_end"] = Word(view.frames().EndOf(group.stack));
-  json["stack"] = StackJson(view.frames(), group.stack, depth);
   return json;
 }
 
 Json TableJson(RecordingView& view, By by, const ShowRecordingOptions& options) {
+  const GroupTable shown{.stacks = view.stacks(),
+                         .by = by,
+                         .top = options.top.value_or(SIZE_MAX),
+                         .depth = options.depth};
   const std::vector<RecordingGroup> groups = GroupsOf(view, by, options.WeighOf(view));
-  const std::size_t shown = std::min(options.top.value_or(groups.size()), groups.size());
-  Json rows = Json::array();
-  for (std::size_t i = 0; i < shown; ++i) {
-    rows.push_back(GroupJson(view, by, groups[i], options.depth));
-  }
-  return {{"by", Word(by)}, {"groups", groups.size()}, {"rows", std::move(rows)}};
+  return GroupTableJson(shown, groups.size(), [&](std::size_t i) {
+    Json json = GroupJson(view, by, groups[i]);
+    AddStackJson(json, shown, groups[i].windows, groups[i].stack);
+    return json;
+  });
 }
 
 Json CommitsJson(RecordingView& view, std::optional<std::size_t> depth) {
@@ -91,10 +87,9 @@ Json ShowRecordingJson(RecordingView& view, const ShowRecordingOptions& options)
     json["tree"] = CallTreeJson(view.frames(), tree, {.top = options.top, .depth = options.depth});
   } else {
     Json tables = Json::array();
-    for (const Named<By>& named : WordTable<By>::kWords) {
-      const bool is_shown =
-          options.group_by ? named.value == *options.group_by : !IsLeftOut(view, named.value);
-      if (is_shown) tables.push_back(TableJson(view, named.value, options));
+    for (const By by : kRecordingGroupings) {
+      const bool is_shown = options.group_by ? by == *options.group_by : !IsLeftOut(view, by);
+      if (is_shown) tables.push_back(TableJson(view, by, options));
     }
     json["tables"] = std::move(tables);
   }

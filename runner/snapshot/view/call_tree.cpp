@@ -81,20 +81,18 @@ class TreeLines {
         style_(style),
         top_(limits.top.value_or(kTopOfTree)),
         depth_(limits.depth.value_or(kDepthOfTree)),
-        of_(limits.of) {}
+        table_(AmountTable(limits.of, style)) {}
 
   std::string Text() {
-    std::string text = "\n" + Paint("Call tree", Emphasis::kHeading, style_.colour) + "\n" +
-                       Paint(AmountHeading(of_), Emphasis::kInTheDistance, style_.colour) + "\n";
-    AddChildren(CallTree::kRoot, 0, text);
-    return text;
+    AddChildren(CallTree::kRoot, 0);
+    return table_.Text("Call tree");
   }
 
  private:
-  void AddChildren(CallTree::NodeId node, std::size_t level, std::string& text) {
+  void AddChildren(CallTree::NodeId node, std::size_t level) {
     const std::vector<CallTree::NodeId>& children = tree_.Get(node).children;
     if (level == depth_) {
-      if (!children.empty()) AddLine(tree_.Get(node).amount, level, "... deeper: --depth", text);
+      if (!children.empty()) AddLine(tree_.Get(node).amount, level, "... deeper: --depth");
       return;
     }
     Amount rest;
@@ -104,11 +102,11 @@ class TreeLines {
         rest += child.amount;
         continue;
       }
-      AddLine(child.amount, level, Label(child), text);
-      AddChildren(children[i], level + 1, text);
+      AddLine(child.amount, level, Label(child));
+      AddChildren(children[i], level + 1);
     }
     if (children.size() > top_) {
-      AddLine(rest, level, fmt::format("... {} more: --top", children.size() - top_), text);
+      AddLine(rest, level, fmt::format("... {} more: --top", children.size() - top_));
     }
   }
 
@@ -122,9 +120,9 @@ class TreeLines {
            (place.empty() ? "" : "  " + Printable(place));
   }
 
-  void AddLine(Amount amount, std::size_t level, const std::string& label, std::string& text) {
-    text += AmountColumns(amount, tree_.Get(CallTree::kRoot).amount.bytes) + "  " +
-            std::string(2 * level, ' ') + label + "\n";
+  void AddLine(Amount amount, std::size_t level, const std::string& label) {
+    table_.Add(AmountCells(amount, tree_.Get(CallTree::kRoot).amount.bytes),
+               std::string(2 * level, ' ') + label);
   }
 
   StackFrames& frames_;
@@ -132,14 +130,14 @@ class TreeLines {
   const TextStyle& style_;
   std::size_t top_;
   std::size_t depth_;
-  TreeOf of_;
+  TextTable table_;
 };
 
 Json NodeJson(StackFrames& frames, const CallTree& tree, CallTree::NodeId id, std::size_t depth,
-              TreeOf of) {
+              AmountsOf of) {
   const CallTree::Node& node = tree.Get(id);
   Json json = {{"bytes", node.amount.bytes},
-               {of == TreeOf::kBlocks ? "blocks" : "mappings", node.amount.blocks}};
+               {of == AmountsOf::kBlocks ? "blocks" : "mappings", node.amount.blocks}};
   if (node.is_not_taken) json["name"] = "stack not taken";
   if (node.frame) {
     const Frame& frame = frames.Get(*node.frame);
@@ -158,14 +156,18 @@ Json NodeJson(StackFrames& frames, const CallTree& tree, CallTree::NodeId id, st
 
 }  // namespace
 
-std::string AmountHeading(TreeOf of) {
-  return fmt::format("  {:>10} {:>14} {:>6} {:>10}", of == TreeOf::kBlocks ? "SIZE" : "MAPPED",
-                     "BYTES", "%", of == TreeOf::kBlocks ? "BLOCKS" : "MAPPINGS");
+TextTable AmountTable(AmountsOf of, const TextStyle& style) {
+  const bool is_of_blocks = of == AmountsOf::kBlocks;
+  return {{{is_of_blocks ? "SIZE" : "MAPPED", 10},
+           {"BYTES", 14},
+           {"%", 6},
+           {is_of_blocks ? "BLOCKS" : "MAPPINGS", 10}},
+          style};
 }
 
-std::string AmountColumns(Amount amount, std::int64_t total_bytes) {
-  return fmt::format("  {:>10} {:>14} {:>6.1f} {:>10}", FormatBytes(amount.bytes), amount.bytes,
-                     Share(amount.bytes, total_bytes), amount.blocks);
+TextTable::Cells AmountCells(Amount amount, std::int64_t total_bytes) {
+  return {FormatBytes(amount.bytes), std::to_string(amount.bytes),
+          fmt::format("{:.1f}", Share(amount.bytes, total_bytes)), std::to_string(amount.blocks)};
 }
 
 std::string CallTreeText(StackFrames& frames, const CallTree& tree, const TreeLimits& limits,

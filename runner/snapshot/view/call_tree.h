@@ -13,6 +13,7 @@
 #include "runner/region/amount.h"
 #include "runner/report/style.h"
 #include "runner/snapshot/view/stack_frames.h"
+#include "runner/snapshot/view/text_table.h"
 
 namespace leakgate {
 
@@ -51,13 +52,13 @@ class CallTree {
 };
 
 // What the second number of amounts counts.
-enum class TreeOf { kBlocks, kMappings };
+enum class AmountsOf { kBlocks, kMappings };
 
 // How much of a tree is shown.
 struct TreeLimits {
   std::optional<std::size_t> top{};    // the most callees of one frame
   std::optional<std::size_t> depth{};  // the most levels
-  TreeOf of = TreeOf::kBlocks;
+  AmountsOf of = AmountsOf::kBlocks;
 };
 
 // Returns a line for each frame, indented by its depth.
@@ -66,9 +67,8 @@ struct TreeLimits {
 [[nodiscard]] nlohmann::ordered_json CallTreeJson(StackFrames& frames, const CallTree& tree,
                                                   const TreeLimits& limits);
 
-// The columns that tables of amounts and the call tree begin with, and their headings.
-inline constexpr std::size_t kAmountColumns = 2 + 10 + 1 + 14 + 1 + 6 + 1 + 10;
-[[nodiscard]] std::string AmountHeading(TreeOf of = TreeOf::kBlocks);
-[[nodiscard]] std::string AmountColumns(Amount amount, std::int64_t total_bytes);
+// A table whose columns AmountCells fills.
+[[nodiscard]] TextTable AmountTable(AmountsOf of, const TextStyle& style);
+[[nodiscard]] TextTable::Cells AmountCells(Amount amount, std::int64_t total_bytes);
 
 }  // namespace leakgate

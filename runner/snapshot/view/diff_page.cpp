@@ -111,7 +111,7 @@ class DiffMembers {
   Json Sites() {
     Json rows = Json::array();
     for (const SiteChange* const site : Largest(diff_.sites, limits_.sites)) {
-      rows.push_back(With(Site(*site), site->change));
+      rows.push_back(With(Site(*site), site->sums));
       row_of_site_[{site->name, site->place}] = rows.size();
     }
     return {{"count", diff_.sites.size()}, {"rows", std::move(rows)}};
@@ -142,7 +142,7 @@ class DiffMembers {
     }
     Json rows = Json::array();
     for (const SiteChange* const site : Largest(diff_.mapped_sites, limits_.rows)) {
-      Json row = With(Site(*site), site->change);
+      Json row = With(Site(*site), site->sums);
       const auto known = stack_of.find({site->name, site->place});
       const PageStacks::Numbers numbers =
           known == stack_of.end() ? PageStacks::Numbers{}

@@ -55,55 +55,28 @@ MappedAmount ShownMapped(SnapshotView& view) {
 
 namespace {
 
-// Adds up mappings that have the same key, in the order in which keys come first.
-class MappedGroups {
- public:
-  explicit MappedGroups(SnapshotView& view) : view_(view) {}
-
-  // `key(mapping)` numbers the groups; `name(group, mapping)` names one, given its first mapping.
-  template <typename Key, typename Name>
-  std::vector<MappedGroup> By(Key key, Name name) {
-    std::map<std::uint64_t, std::size_t> known;
-    for (const SnapshotMapping& mapping : view_.contents().mappings) {
-      if (!view_.Matches(mapping.stack)) continue;
-      const auto [at, is_new] = known.try_emplace(key(mapping), groups_.size());
-      if (is_new) {
-        SnapshotGroup group{.first_window = mapping.window, .last_window = mapping.window};
-        name(group, mapping);
-        groups_.push_back({std::move(group), {}});
-        most_.push_back(-1);
-      }
-      Add(at->second, mapping);
-    }
-    return std::move(groups_);
+// Adds up mappings that have the same key; `name` names their group by its first mapping.
+template <typename Key, typename Name>
+std::vector<MappedGroup> MappedBy(SnapshotView& view, const Key& key, const Name& name) {
+  std::vector<MappedGroup> groups;
+  std::map<std::uint64_t, std::size_t> known;
+  for (const SnapshotMapping& mapping : view.contents().mappings) {
+    if (!view.Matches(mapping.stack)) continue;
+    const auto [at, is_new] = known.try_emplace(key(mapping), groups.size());
+    if (is_new) name(groups.emplace_back(), mapping);
+    groups[at->second].sums += MappedAmountOf(mapping);
   }
+  return groups;
+}
 
- private:
-  void Add(std::size_t index, const SnapshotMapping& mapping) {
-    MappedGroup& it = groups_[index];
-    it.mapped += MappedAmountOf(mapping);
-    it.group.first_window = std::min(it.group.first_window, mapping.window);
-    it.group.last_window = std::max(it.group.last_window, mapping.window);
-    const auto bytes = static_cast<std::int64_t>(mapping.bytes);
-    if (bytes <= most_[index]) return;
-    most_[index] = bytes;
-    it.group.stack = mapping.stack;
+std::vector<MappedGroup> MappedByStacks(SnapshotView& view, GroupBy by) {
+  StackGroups<MappedAmount> groups(view.stacks(), by);
+  for (const SnapshotMapping& mapping : view.contents().mappings) {
+    if (!view.Matches(mapping.stack)) continue;
+    groups.Add(mapping.stack, MappedAmountOf(mapping), static_cast<std::int64_t>(mapping.bytes),
+               {mapping.window, mapping.window});
   }
-
-  SnapshotView& view_;
-  std::vector<MappedGroup> groups_;
-  std::vector<std::int64_t> most_;  // the bytes of the group's largest mapping
-};
-
-std::vector<MappedGroup> MappedByStacks(SnapshotView& view, StackGroupBy by) {
-  StackGrouping grouping(view.stacks(), by);
-  return MappedGroups(view).By(
-      [&](const SnapshotMapping& mapping) { return grouping.GroupOf(mapping.stack); },
-      [&](SnapshotGroup& group, const SnapshotMapping& mapping) {
-        const StackGrouping::Group& it = grouping.groups()[grouping.GroupOf(mapping.stack)];
-        group.name = it.name;
-        group.place = it.place;
-      });
+  return groups.Take();
 }
 
 // The time of the call is known, so ages are exact.
@@ -133,42 +106,42 @@ std::size_t AgeClassOf(const SnapshotContents& contents, const SnapshotMapping& 
 
 std::vector<MappedGroup> UnsortedMapped(SnapshotView& view, GroupBy by) {
   const SnapshotContents& contents = view.contents();
-  MappedGroups groups(view);
+  using Mapping = const SnapshotMapping&;
+  std::string age;
   switch (by) {
     case GroupBy::kSite:
-      return MappedByStacks(view, StackGroupBy::kSite);
     case GroupBy::kStack:
-      return MappedByStacks(view, StackGroupBy::kStack);
     case GroupBy::kModule:
-      return MappedByStacks(view, StackGroupBy::kModule);
     case GroupBy::kComponent:
-      return MappedByStacks(view, StackGroupBy::kComponent);
+      return MappedByStacks(view, by);
     case GroupBy::kThread:
-      return groups.By([](const SnapshotMapping& it) { return it.thread; },
-                       [&](SnapshotGroup& group, const SnapshotMapping& it) {
-                         group.name = NameOfThread(contents, it.thread);
-                       });
+      return MappedBy(
+          view, [](Mapping it) { return it.thread; },
+          [&](MappedGroup& group, Mapping it) { group.name = NameOfThread(contents, it.thread); });
     case GroupBy::kWindow:
-      return groups.By([](const SnapshotMapping& it) { return it.window; },
-                       [&](SnapshotGroup& group, const SnapshotMapping& it) {
-                         group.name = NameOfWindow(contents, it.window);
-                         group.place = WhenText(contents, it.window);
-                       });
-    case GroupBy::kAge: {
-      std::string name;
-      return groups.By([&](const SnapshotMapping& it) { return AgeClassOf(contents, it, name); },
-                       [&](SnapshotGroup& group, const SnapshotMapping&) { group.name = name; });
-    }
+      return MappedBy(
+          view, [](Mapping it) { return it.window; },
+          [&](MappedGroup& group, Mapping it) {
+            group.name = NameOfWindow(contents, it.window);
+            group.place = WhenText(contents, it.window);
+          });
+    case GroupBy::kAge:
+      return MappedBy(
+          view, [&](Mapping it) { return AgeClassOf(contents, it, age); },
+          [&](MappedGroup& group, Mapping) { group.name = age; });
     case GroupBy::kKind:
-      return groups.By(
-          [](const SnapshotMapping& it) { return static_cast<std::uint64_t>(it.kind); },
-          [](SnapshotGroup& group, const SnapshotMapping& it) { group.name = Word(it.kind); });
+      return MappedBy(
+          view, [](Mapping it) { return static_cast<std::uint64_t>(it.kind); },
+          [](MappedGroup& group, Mapping it) { group.name = Word(it.kind); });
     case GroupBy::kSize:
-      return groups.By([](const SnapshotMapping& it) { return SizeClassOf(it.bytes); },
-                       [](SnapshotGroup& group, const SnapshotMapping& it) {
-                         group.name = SizeClassText(SizeClassOf(it.bytes));
-                       });
+      return MappedBy(
+          view, [](Mapping it) { return SizeClassOf(it.bytes); },
+          [](MappedGroup& group, Mapping it) {
+            group.name = SizeClassText(SizeClassOf(it.bytes));
+          });
+    case GroupBy::kLifetime:
     case GroupBy::kFreedBy:
+    case GroupBy::kCommit:
       break;
   }
   return {};
@@ -177,19 +150,9 @@ std::vector<MappedGroup> UnsortedMapped(SnapshotView& view, GroupBy by) {
 }  // namespace
 
 std::vector<MappedGroup> MappedGroupsOf(SnapshotView& view, GroupBy by) {
-  std::vector<MappedGroup> groups = UnsortedMapped(view, by);
-  for (MappedGroup& it : groups) {
-    it.group.amount = {it.mapped.committed_bytes, it.mapped.mappings};
-  }
-  std::sort(groups.begin(), groups.end(), [](const MappedGroup& a, const MappedGroup& b) {
-    const auto key = [](const MappedGroup& it) {
-      return std::tuple(-it.mapped.committed_bytes, -it.mapped.reserved_bytes, -it.mapped.mappings);
-    };
-    if (key(a) != key(b)) return key(a) < key(b);
-    return std::tie(a.group.name, a.group.place, a.group.stack) <
-           std::tie(b.group.name, b.group.place, b.group.stack);
+  return Sorted(UnsortedMapped(view, by), [](const MappedAmount& it) {
+    return std::tuple(~it.committed_bytes, ~it.reserved_bytes, ~it.mappings);
   });
-  return groups;
 }
 
 std::vector<StackAmount> MappedByStack(SnapshotView& view) {

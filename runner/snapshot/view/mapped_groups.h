@@ -36,10 +36,7 @@ struct MappedAmount {
 MappedAmount& operator+=(MappedAmount& a, const MappedAmount& b);
 [[nodiscard]] MappedAmount MappedAmountOf(const SnapshotMapping& mapping);
 
-struct MappedGroup {
-  SnapshotGroup group;  // its amount is what is committed, and the number of mappings
-  MappedAmount mapped;
-};
+using MappedGroup = Group<MappedAmount>;
 
 // Returns what is mapped in all, whatever is shown of it.
 [[nodiscard]] MappedAmount MappedIn(const SnapshotContents& contents);

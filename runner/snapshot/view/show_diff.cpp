@@ -5,14 +5,12 @@
 
 #include "runner/region/amount.h"
 #include "runner/report/finding_text.h"
+#include "runner/snapshot/view/heading_text.h"
+#include "runner/snapshot/view/show_sites.h"
 #include "runner/snapshot/view/snapshot_diff.h"
 
 namespace leakgate {
 namespace {
-
-constexpr std::size_t kTop = 20;
-
-std::string Signed(std::int64_t number) { return fmt::format("{:+}", number); }
 
 class DiffWriter {
  public:
@@ -29,11 +27,7 @@ class DiffWriter {
     }
     text += Churned();
     if (diff_.sites.empty() && diff_.mapped_sites.empty()) text += "\nNothing has changed.\n";
-    for (const std::string& problem : diff_.module_problems) {
-      text += "\n  " + Paint("no symbols", Emphasis::kUncertain, style_.colour) + " " +
-              Printable(problem) + "\n";
-    }
-    return text;
+    return text + ProblemsText(diff_.module_problems, style_);
   }
 
  private:
@@ -71,10 +65,7 @@ class DiffWriter {
     add("from", diff_.files[0], diff_.first);
     add("to  ", diff_.files[1], diff_.second);
     text += "  " + HowCompared(diff_) + "\n";
-    for (const std::string& line : diff_.missing) {
-      text += "  " + Paint("MISSING", Emphasis::kBad, style_.colour) + " " + Printable(line) + "\n";
-    }
-    return text;
+    return text + MissingText(diff_.missing, 7, style_);
   }
 
   // What is live tells nothing of it.
@@ -90,37 +81,16 @@ class DiffWriter {
     add("allocated", all.allocated);
     add("freed", all.freed);
     add("both", all.gone);
-    if (diff_.churn_sites.empty()) return text;
-    const std::size_t shown = std::min(top_, diff_.churn_sites.size());
-    text += "\n" +
-            Paint(fmt::format("  {:>11} {:>14} {:>9} {:>11} {:>11}", "BOTH", "BYTES", "BLOCKS",
-                              "ALLOCATED", "FREED"),
-                  Emphasis::kInTheDistance, style_.colour) +
-            "\n";
-    for (std::size_t i = 0; i < shown; ++i) text += Row(diff_.churn_sites[i]);
-    if (shown == diff_.churn_sites.size()) return text;
-    Churn rest;
-    for (std::size_t i = shown; i < diff_.churn_sites.size(); ++i) {
-      rest += diff_.churn_sites[i].churn;
-    }
-    return text + Columns(rest) + fmt::format("  {} more\n", diff_.churn_sites.size() - shown);
-  }
-
-  static std::string Columns(const Churn& churn) {
-    return fmt::format("  {:>11} {:>14} {:>9} {:>11} {:>11}", FormatBytes(churn.gone.bytes),
-                       churn.gone.bytes, churn.gone.blocks, FormatBytes(churn.allocated.bytes),
-                       FormatBytes(churn.freed.bytes));
-  }
-
-  std::string Row(const SiteChurn& site) const {
-    return Columns(site.churn) + SiteText(site.name, site.place, site.is_users);
-  }
-
-  std::string SiteText(const std::string& name, const std::string& place, bool is_users) const {
-    std::string text =
-        "  " + Paint(Printable(name), Emphasis::kOwnFrame, is_users ? style_.colour : Colour::kOff);
-    if (!place.empty()) text += "  " + Printable(RelativePath(place, style_.base_directory));
-    return text + "\n";
+    std::vector<const SiteChurn*> sites;
+    for (const SiteChurn& site : diff_.churn_sites) sites.push_back(&site);
+    const TextTable table({{"BOTH"}, {"BYTES", 14}, {"BLOCKS", 9}, {"ALLOCATED"}, {"FREED"}},
+                          style_);
+    return text + SitesText("", table, sites, top_, [](const Churn& churn) {
+             return TextTable::Cells{
+                 FormatBytes(churn.gone.bytes), std::to_string(churn.gone.bytes),
+                 std::to_string(churn.gone.blocks), FormatBytes(churn.allocated.bytes),
+                 FormatBytes(churn.freed.bytes)};
+           });
   }
 
   // Whether it is known of both how much was in memory.
@@ -179,49 +149,28 @@ class DiffWriter {
            " replaced what they had by as much\n";
   }
 
-  std::string Columns(const SnapshotChange& change, const Wording& wording) const {
-    const std::string columns = Columns(change);
-    if (!wording.has_resident || !HasResident()) return columns;
-    const std::int64_t growth = change.ResidentGrowth();
-    return columns + fmt::format(" {:>11}", (growth > 0 ? "+" : "") + FormatBytes(growth));
-  }
-
-  std::string Columns(const SnapshotChange& change) const {
+  TextTable::Cells CellsOf(const SnapshotChange& change, const Wording& wording) const {
     const Amount growth = change.Growth();
-    std::string text = fmt::format("  {:>11} {:>14} {:>9}",
-                                   (growth.bytes > 0 ? "+" : "") + FormatBytes(growth.bytes),
-                                   Signed(growth.bytes), Signed(growth.blocks));
-    if (diff_.is_same_process) {
-      return text + fmt::format(" {:>11} {:>11}", FormatBytes(change.appeared.bytes),
-                                FormatBytes(change.gone.bytes));
-    }
-    return text + fmt::format(" {:>11} {:>11}", FormatBytes(change.before.bytes),
-                              FormatBytes(change.after.bytes));
-  }
-
-  std::string Table(std::string_view title, const ChangedSites& sites,
-                    const Wording& wording) const {
-    if (sites.empty()) return "";
-    const std::size_t shown = std::min(top_, sites.size());
-    std::string heading(title);
-    if (shown < sites.size()) heading += fmt::format(": {} of {}", shown, sites.size());
-    std::string text = "\n" + Paint(heading, Emphasis::kHeading, style_.colour) + "\n";
     const bool is_one = diff_.is_same_process;
-    text +=
-        Paint(fmt::format("  {:>11} {:>14} {:>9} {:>11} {:>11}", "GROWTH", "BYTES", wording.column,
-                          is_one ? "APPEARED" : "BEFORE", is_one ? "GONE" : "AFTER") +
-                  (wording.has_resident && HasResident() ? fmt::format(" {:>11}", "RESIDENT") : ""),
-              Emphasis::kInTheDistance, style_.colour) +
-        "\n";
-    for (std::size_t i = 0; i < shown; ++i) text += Row(*sites[i], wording);
-    if (shown == sites.size()) return text;
-    SnapshotChange rest;
-    for (std::size_t i = shown; i < sites.size(); ++i) rest += sites[i]->change;
-    return text + Columns(rest, wording) + fmt::format("  {} more\n", sites.size() - shown);
+    TextTable::Cells cells = {SignedBytes(growth.bytes), fmt::format("{:+}", growth.bytes),
+                              fmt::format("{:+}", growth.blocks),
+                              FormatBytes((is_one ? change.appeared : change.before).bytes),
+                              FormatBytes((is_one ? change.gone : change.after).bytes)};
+    const bool has_resident = wording.has_resident && HasResident();
+    if (has_resident) cells.push_back(SignedBytes(change.ResidentGrowth()));
+    return cells;
   }
 
-  std::string Row(const SiteChange& site, const Wording& wording) const {
-    return Columns(site.change, wording) + SiteText(site.name, site.place, site.is_users);
+  std::string Table(std::string title, const ChangedSites& sites, const Wording& wording) const {
+    const bool is_one = diff_.is_same_process;
+    std::vector<TextTable::Column> columns = {{"GROWTH"},
+                                              {"BYTES", 14},
+                                              {wording.column, 9},
+                                              {is_one ? "APPEARED" : "BEFORE"},
+                                              {is_one ? "GONE" : "AFTER"}};
+    if (wording.has_resident && HasResident()) columns.push_back({"RESIDENT"});
+    return SitesText(std::move(title), {columns, style_}, sites, top_,
+                     [&](const SnapshotChange& change) { return CellsOf(change, wording); });
   }
 
   const SnapshotDiff& diff_;
@@ -230,6 +179,15 @@ class DiffWriter {
 };
 
 }  // namespace
+
+std::string ProblemsText(const std::vector<std::string>& problems, const TextStyle& style) {
+  std::string text;
+  for (const std::string& problem : problems) {
+    text += "\n  " + Paint("no symbols", Emphasis::kUncertain, style.colour) + " " +
+            Printable(problem) + "\n";
+  }
+  return text;
+}
 
 std::string HowCompared(const SnapshotDiff& diff) {
   if (diff.is_same_process) {
@@ -244,7 +202,7 @@ std::string HowCompared(const SnapshotDiff& diff) {
 
 std::string DiffText(const SnapshotDiff& diff, std::optional<std::size_t> top,
                      const TextStyle& style) {
-  return DiffWriter(diff, top.value_or(kTop), style).Text();
+  return DiffWriter(diff, top.value_or(kTopOfSites), style).Text();
 }
 
 }  // namespace leakgate

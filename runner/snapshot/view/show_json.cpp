@@ -6,6 +6,7 @@
 
 #include "runner/result/words.h"
 #include "runner/snapshot/view/call_tree.h"
+#include "runner/snapshot/view/show_groups.h"
 #include "runner/snapshot/view/show_snapshot.h"
 #include "runner/snapshot/view/snapshot_diff.h"
 #include "runner/snapshot/view/snapshot_groups.h"
@@ -15,29 +16,19 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json GroupJson(SnapshotView& view, GroupBy by, const SnapshotGroup& group,
-               std::optional<std::size_t> depth) {
-  Json json = {
-      {"name", group.name}, {"bytes", group.amount.bytes}, {"blocks", group.amount.blocks}};
-  if (!group.place.empty()) json["place"] = group.place;
-  if (!HasStacks(by)) return json;
-  if (HasWindows(by)) {
-    json["first_window"] = NameOfWindow(view.contents(), group.first_window);
-    json["last_window"] = NameOfWindow(view.contents(), group.last_window);
-  }
-  json["stack_end"] = Word(view.frames().EndOf(group.stack));
-  json["stack"] = StackJson(view.frames(), group.stack, depth);
-  return json;
-}
-
 Json TableJson(SnapshotView& view, GroupBy by, const ShowOptions& options) {
+  const GroupTable shown{.stacks = view.stacks(),
+                         .by = by,
+                         .top = options.top.value_or(SIZE_MAX),
+                         .depth = options.depth};
   const std::vector<SnapshotGroup> groups = GroupsOf(view, by);
-  const std::size_t shown = std::min(options.top.value_or(groups.size()), groups.size());
-  Json rows = Json::array();
-  for (std::size_t i = 0; i < shown; ++i) {
-    rows.push_back(GroupJson(view, by, groups[i], options.depth));
-  }
-  return {{"by", Word(by)}, {"groups", groups.size()}, {"rows", std::move(rows)}};
+  return GroupTableJson(shown, groups.size(), [&](std::size_t i) {
+    const SnapshotGroup& group = groups[i];
+    Json json = {{"name", group.name}, {"bytes", group.sums.bytes}, {"blocks", group.sums.blocks}};
+    if (!group.place.empty()) json["place"] = group.place;
+    AddStackJson(json, shown, group.windows, group.stack);
+    return json;
+  });
 }
 
 }  // namespace
@@ -70,7 +61,24 @@ Json SymbolProblemsJson(const StackLookup& stacks) {
   return problems;
 }
 
-nlohmann::ordered_json ShowJson(SnapshotView& view, const ShowOptions& options) {
+void AddStackJson(Json& json, const GroupTable& shown, WindowRange windows, std::uint32_t stack) {
+  if (!HasStacks(shown.by)) return;
+  if (HasWindows(shown.by) && windows.first != UINT32_MAX) {
+    json["first_window"] = NameOfWindow(shown.stacks.contents(), windows.first);
+    json["last_window"] = NameOfWindow(shown.stacks.contents(), windows.last);
+  }
+  json["stack_end"] = Word(shown.stacks.frames().EndOf(stack));
+  json["stack"] = StackJson(shown.stacks.frames(), stack, shown.depth);
+}
+
+Json GroupTableJson(const GroupTable& shown, std::size_t count,
+                    const std::function<Json(std::size_t index)>& row) {
+  Json rows = Json::array();
+  for (std::size_t i = 0; i < std::min(shown.top, count); ++i) rows.push_back(row(i));
+  return {{"by", Word(shown.by)}, {"groups", count}, {"rows", std::move(rows)}};
+}
+
+Json ShowJson(SnapshotView& view, const ShowOptions& options) {
   Json json = {{"schema", "leakgate-snapshot-view-1"}, {"snapshot", SnapshotFactsJson(view)}};
   json["shown"] = {{"bytes", view.tally().total().bytes}, {"blocks", view.tally().total().blocks}};
   if (options.things == SnapshotThings::kMappings) {
@@ -83,7 +91,7 @@ nlohmann::ordered_json ShowJson(SnapshotView& view, const ShowOptions& options) 
     if (options.group_by) {
       tables.push_back(TableJson(view, *options.group_by, options));
     } else {
-      for (const GroupBy by : AllGroupings()) {
+      for (const GroupBy by : kSnapshotGroupings) {
         const bool is_left_out = by == GroupBy::kStack ||
                                  (by == GroupBy::kComponent && !view.stacks().HasComponents()) ||
                                  (by == GroupBy::kFreedBy && view.contents().frees.empty());
@@ -130,6 +138,11 @@ Json ChurnJson(const Churn& churn) {
           {"allocated_and_freed", AmountJson(churn.gone, kBlocks)}};
 }
 
+template <typename Sums>
+Json SiteJson(const Site<Sums>& site) {
+  return {{"name", site.name}, {"place", site.place}, {"users", site.is_users}};
+}
+
 // Null if it was not counted.
 Json ChurnJson(const SnapshotDiff& diff, std::optional<std::size_t> top) {
   if (!diff.has_churn) return nullptr;
@@ -137,8 +150,8 @@ Json ChurnJson(const SnapshotDiff& diff, std::optional<std::size_t> top) {
   const std::size_t count = diff.churn_sites.size();
   for (std::size_t i = 0; i < std::min(top.value_or(count), count); ++i) {
     const SiteChurn& site = diff.churn_sites[i];
-    Json entry = {{"name", site.name}, {"place", site.place}, {"users", site.is_users}};
-    entry.update(ChurnJson(site.churn));
+    Json entry = SiteJson(site);
+    entry.update(ChurnJson(site.sums));
     sites.push_back(std::move(entry));
   }
   return {{"total", ChurnJson(diff.churn)}, {"sites", std::move(sites)}};
@@ -156,8 +169,8 @@ Json SitesJson(const SnapshotDiff& diff, const std::vector<SiteChange>& changed,
   for (const ChangedSites* part : {&parts.grown, &parts.shrunk, &parts.touched, &parts.replaced}) {
     for (std::size_t i = 0; i < std::min(top.value_or(part->size()), part->size()); ++i) {
       const SiteChange& site = *(*part)[i];
-      Json entry = {{"name", site.name}, {"place", site.place}, {"users", site.is_users}};
-      entry.update(ChangeJson(diff, site.change, key));
+      Json entry = SiteJson(site);
+      entry.update(ChangeJson(diff, site.sums, key));
       sites.push_back(std::move(entry));
     }
   }

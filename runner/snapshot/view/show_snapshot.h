@@ -42,10 +42,6 @@ struct ShowOptions {
                                    const TextStyle& style);
 [[nodiscard]] nlohmann::ordered_json ShowJson(SnapshotView& view, const ShowOptions& options);
 
-// Returns the lines of a stack, at most `depth` of them, behind `indent` spaces.
-[[nodiscard]] std::string IndentedStackText(StackFrames& frames, std::uint32_t stack,
-                                            std::optional<std::size_t> depth, std::size_t indent,
-                                            const TextStyle& style);
 [[nodiscard]] nlohmann::ordered_json FrameJson(const Frame& frame);
 // Returns at most `depth` frames of a stack, the innermost first.
 [[nodiscard]] nlohmann::ordered_json StackJson(StackFrames& frames, std::uint32_t stack,

@@ -84,14 +84,14 @@ void Conclude(ChangedStacks& stacks, const UseStacks& use_stacks, SnapshotDiff& 
     if (diff.pages_problems.empty()) break;
     it.change.resident_before = it.change.resident_after = 0;
   }
-  SiteChanges sites(stacks.lines);
-  SiteChanges mapped(stacks.lines);
+  SiteSums<SnapshotChange> sites(stacks.lines);
+  SiteSums<SnapshotChange> mapped(stacks.lines);
   for (const ChangedStack& it : stacks.blocks) sites.Add(*it.frames, it.stack, it.change);
   for (const ChangedStack& it : stacks.mappings) mapped.Add(*it.frames, it.stack, it.change);
   diff.total = sites.total();
-  diff.sites = sites.Take();
+  diff.sites = ChangesOf(sites);
   diff.mapped = mapped.total();
-  diff.mapped_sites = mapped.Take();
+  diff.mapped_sites = ChangesOf(mapped);
   if (use_stacks) use_stacks(diff, stacks);
 }
 
@@ -142,13 +142,13 @@ Expected<SnapshotDiff> DiffBlocks(SnapshotReader first_file, SnapshotReader seco
   if (diff.has_churn) {
     const std::vector<Amount> allocated = AllocatedBetween(first, second, contents.nodes.size());
     changes.resize(std::max(changes.size(), allocated.size()));
-    SiteChurns churns;
+    SiteSums<Churn> churns(Lines::kTellApart);
     for (std::uint32_t stack = 0; stack < allocated.size(); ++stack) {
       const Churn churn = ChurnOf(allocated[stack], changes[stack]);
       if (churn != Churn{} && filters.Match(stack)) churns.Add(frames, stack, churn);
     }
     diff.churn = churns.total();
-    diff.churn_sites = churns.Take();
+    diff.churn_sites = ChurnsOf(churns);
   }
   for (const auto& [stack, change] : CompareMappings(first.mappings(), second.mappings())) {
     if (filters.Match(stack)) stacks.mappings.push_back({&frames, stack, change});

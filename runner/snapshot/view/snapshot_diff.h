@@ -99,23 +99,15 @@ struct DiffParts {
 
 // REQUIRES: `sites` are sorted by growth, the greatest first.
 [[nodiscard]] inline DiffParts PartsOf(const std::vector<SiteChange>& sites) {
-  DiffParts parts;
-  for (const SiteChange& site : sites) {
-    const Amount growth = site.change.Growth();
-    if (growth == Amount{} && site.change.ResidentGrowth() != 0) {
-      parts.touched.push_back(&site);
-    } else if (growth == Amount{}) {
-      parts.replaced.push_back(&site);
-    } else if (growth.bytes > 0 || (growth.bytes == 0 && growth.blocks > 0)) {
-      parts.grown.push_back(&site);
-    } else {
-      parts.shrunk.push_back(&site);
-    }
+  const auto growth_of = [](const SnapshotChange& change) { return change.Growth(); };
+  SiteParts<SnapshotChange> by_growth = PartsBy(sites, growth_of);
+  DiffParts parts{std::move(by_growth.grown), std::move(by_growth.shrunk), {}, {}};
+  for (const SiteChange* const site : by_growth.same) {
+    (site->sums.ResidentGrowth() != 0 ? parts.touched : parts.replaced).push_back(site);
   }
-  std::reverse(parts.shrunk.begin(), parts.shrunk.end());
   std::stable_sort(parts.touched.begin(), parts.touched.end(),
                    [](const SiteChange* a, const SiteChange* b) {
-                     return a->change.ResidentGrowth() > b->change.ResidentGrowth();
+                     return a->sums.ResidentGrowth() > b->sums.ResidentGrowth();
                    });
   return parts;
 }

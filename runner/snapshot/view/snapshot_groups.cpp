@@ -13,44 +13,6 @@
 namespace leakgate {
 namespace {
 
-struct GroupWords {
-  GroupBy by;
-  std::string_view word;
-  std::string_view title;
-};
-
-constexpr std::array kGroupWords = {
-    GroupWords{GroupBy::kSite, "site", "Call sites"},
-    GroupWords{GroupBy::kStack, "stack", "Call stacks"},
-    GroupWords{GroupBy::kModule, "module", "Modules"},
-    GroupWords{GroupBy::kComponent, "component", "Components"},
-    GroupWords{GroupBy::kThread, "thread", "Threads"},
-    GroupWords{GroupBy::kWindow, "window", "Windows"},
-    GroupWords{GroupBy::kAge, "age", "Age"},
-    GroupWords{GroupBy::kKind, "kind", "Kinds"},
-    GroupWords{GroupBy::kSize, "size", "Sizes of blocks"},
-    GroupWords{GroupBy::kFreedBy, "freed-by", "Freed by"},
-};
-
-const GroupWords& WordsOf(GroupBy by) {
-  return *std::find_if(kGroupWords.begin(), kGroupWords.end(),
-                       [&](const GroupWords& words) { return words.by == by; });
-}
-
-}  // namespace
-
-std::string_view Word(GroupBy by) { return WordsOf(by).word; }
-
-std::string_view TitleOf(GroupBy by) { return WordsOf(by).title; }
-
-std::vector<GroupBy> AllGroupings() {
-  std::vector<GroupBy> all;
-  for (const GroupWords& words : kGroupWords) all.push_back(words.by);
-  return all;
-}
-
-namespace {
-
 std::chrono::nanoseconds Since(const SnapshotContents& contents, std::uint64_t time_ns) {
   const std::uint64_t taken = contents.facts.taken_ns;
   return std::chrono::nanoseconds(taken > time_ns ? taken - time_ns : 0);
@@ -80,66 +42,22 @@ void ForEachStack(const SnapshotTally& tally, Use use) {
   }
 }
 
-// Adds up stacks that are in the same group.
-class StackGroups {
- public:
-  StackGroups(SnapshotView& view, StackGroupBy by) : grouping_(view.stacks(), by) {}
-
-  void Add(std::uint32_t stack, const StackTally& tally) {
-    const std::size_t index = grouping_.GroupOf(stack);
-    if (index == groups_.size()) {
-      groups_.push_back({.first_window = tally.first_window});
-      most_.push_back(-1);
-    }
-    SnapshotGroup& group = groups_[index];
-    group.amount += tally.amount();
-    group.first_window = std::min(group.first_window, tally.first_window);
-    group.last_window = std::max(group.last_window, tally.last_window);
-    if (tally.bytes <= most_[index]) return;
-    most_[index] = tally.bytes;
-    group.stack = stack;
-  }
-
-  Groups Take() {
-    for (std::size_t i = 0; i < groups_.size(); ++i) {
-      groups_[i].name = grouping_.groups()[i].name;
-      groups_[i].place = grouping_.groups()[i].place;
-    }
-    return std::move(groups_);
-  }
-
- private:
-  StackGrouping grouping_;
-  Groups groups_;
-  std::vector<std::int64_t> most_;  // the bytes of the group's largest stack
-};
-
-Groups ByStacks(SnapshotView& view, StackGroupBy by) {
-  StackGroups groups(view, by);
-  ForEachStack(view.tally(),
-               [&](std::uint32_t stack, const StackTally& tally) { groups.Add(stack, tally); });
+Groups ByStacks(SnapshotView& view, GroupBy by) {
+  StackGroups<Amount> groups(view.stacks(), by);
+  ForEachStack(view.tally(), [&](std::uint32_t stack, const StackTally& tally) {
+    groups.Add(stack, tally.amount(), tally.bytes, {tally.first_window, tally.last_window});
+  });
   return groups.Take();
 }
 
 Groups ByFreeingSite(SnapshotView& view) {
-  StackGroups groups(view, StackGroupBy::kSite);
+  StackGroups<Amount> groups(view.stacks(), GroupBy::kFreedBy);
   for (const SnapshotFrees& frees : view.contents().frees) {
     if (!view.Matches(frees.stack)) continue;
-    groups.Add(frees.stack, {.bytes = static_cast<std::int64_t>(frees.bytes),
-                             .blocks = static_cast<std::int64_t>(frees.blocks),
-                             .first_window = 0});
+    const Amount amount = AmountOf(frees.bytes, frees.blocks);
+    groups.Add(frees.stack, amount, amount.bytes);
   }
   return groups.Take();
-}
-
-Groups ByThread(SnapshotView& view) {
-  Groups groups;
-  const std::vector<Amount>& threads = view.tally().by_thread();
-  for (std::uint32_t thread = 0; thread < threads.size(); ++thread) {
-    if (threads[thread].blocks == 0) continue;
-    groups.push_back({.name = NameOfThread(view.contents(), thread), .amount = threads[thread]});
-  }
-  return groups;
 }
 
 template <typename Add>
@@ -155,9 +73,7 @@ Groups ByWindow(SnapshotView& view) {
   ForEachWindow(view.tally(), [&](std::uint32_t window, Amount amount) {
     groups.push_back({.name = NameOfWindow(view.contents(), window),
                       .place = WhenText(view.contents(), window),
-                      .amount = amount,
-                      .first_window = window,
-                      .last_window = window});
+                      .sums = amount});
   });
   return groups;
 }
@@ -194,7 +110,7 @@ Groups ByAge(SnapshotView& view) {
     Groups ages;
     for (SnapshotAges::Age& age : view.ages()->Ages()) {
       ages.push_back(
-          {.name = std::move(age.name), .place = std::move(age.place), .amount = age.amount});
+          {.name = std::move(age.name), .place = std::move(age.place), .sums = age.amount});
     }
     return ages;
   }
@@ -203,62 +119,48 @@ Groups ByAge(SnapshotView& view) {
     amounts[AgeText(view.contents(), window)] += amount;
   });
   Groups groups;
-  for (const auto& [text, amount] : amounts) groups.push_back({.name = text, .amount = amount});
-  return groups;
-}
-
-Groups ByKind(SnapshotView& view) {
-  Groups groups;
-  const auto& kinds = view.tally().by_kind();
-  for (std::size_t kind = 1; kind < kinds.size(); ++kind) {
-    if (kinds[kind].blocks == 0) continue;
-    groups.push_back({.name = Word(static_cast<AllocationKind>(kind)), .amount = kinds[kind]});
-  }
-  return groups;
-}
-
-Groups BySize(SnapshotView& view) {
-  Groups groups;
-  const auto& sizes = view.tally().by_size();
-  for (std::size_t size_class = 0; size_class < sizes.size(); ++size_class) {
-    if (sizes[size_class].blocks == 0) continue;
-    groups.push_back({.name = SizeClassText(size_class), .amount = sizes[size_class]});
-  }
+  for (const auto& [text, amount] : amounts) groups.push_back({.name = text, .sums = amount});
   return groups;
 }
 
 std::vector<SnapshotGroup> UnsortedGroups(SnapshotView& view, GroupBy by) {
+  const SnapshotTally& tally = view.tally();
   switch (by) {
     case GroupBy::kSite:
-      return ByStacks(view, StackGroupBy::kSite);
     case GroupBy::kStack:
-      return ByStacks(view, StackGroupBy::kStack);
     case GroupBy::kModule:
-      return ByStacks(view, StackGroupBy::kModule);
     case GroupBy::kComponent:
-      return ByStacks(view, StackGroupBy::kComponent);
+      return ByStacks(view, by);
     case GroupBy::kThread:
-      return ByThread(view);
+      return GroupsByIndex(tally.by_thread(), [&](std::size_t thread) {
+        return NameOfThread(view.contents(), static_cast<std::uint32_t>(thread));
+      });
     case GroupBy::kWindow:
       return ByWindow(view);
     case GroupBy::kAge:
       return ByAge(view);
     case GroupBy::kKind:
-      return ByKind(view);
+      return GroupsByIndex(tally.by_kind(), NameOfKind);
     case GroupBy::kSize:
-      return BySize(view);
+      return GroupsByIndex(tally.by_size(), SizeClassText);
     case GroupBy::kFreedBy:
       return ByFreeingSite(view);
+    case GroupBy::kLifetime:
+    case GroupBy::kCommit:
+      break;
   }
   return {};
 }
 
 }  // namespace
 
-std::string WindowsText(const SnapshotContents& contents, std::uint32_t first, std::uint32_t last) {
-  const std::string earliest = NameOfWindow(contents, first);
-  if (first == last) return "in " + earliest;
-  return fmt::format("in several windows, from {} to {}", earliest, NameOfWindow(contents, last));
+std::string NameOfKind(std::size_t kind) { return Word(static_cast<AllocationKind>(kind)); }
+
+std::string WindowsText(const SnapshotContents& contents, WindowRange windows) {
+  const std::string earliest = NameOfWindow(contents, windows.first);
+  if (windows.first == windows.last) return "in " + earliest;
+  return fmt::format("in several windows, from {} to {}", earliest,
+                     NameOfWindow(contents, windows.last));
 }
 
 std::string SizeClassText(std::size_t size_class) {
@@ -268,13 +170,8 @@ std::string SizeClassText(std::size_t size_class) {
 }
 
 std::vector<SnapshotGroup> GroupsOf(SnapshotView& view, GroupBy by) {
-  std::vector<SnapshotGroup> groups = UnsortedGroups(view, by);
-  std::sort(groups.begin(), groups.end(), [](const SnapshotGroup& a, const SnapshotGroup& b) {
-    if (a.amount.bytes != b.amount.bytes) return a.amount.bytes > b.amount.bytes;
-    if (a.amount.blocks != b.amount.blocks) return a.amount.blocks > b.amount.blocks;
-    return std::tie(a.name, a.place, a.stack) < std::tie(b.name, b.place, b.stack);
-  });
-  return groups;
+  return Sorted(UnsortedGroups(view, by),
+                [](Amount amount) { return std::tuple(~amount.bytes, ~amount.blocks); });
 }
 
 }  // namespace leakgate

@@ -119,6 +119,17 @@ std::string ExactAmount(Amount amount) {
                      FormatCount(amount.blocks, "block"));
 }
 
+std::string MissingText(const std::vector<std::string>& missing, std::size_t key_columns,
+                        const TextStyle& style) {
+  constexpr std::string_view kKey = "MISSING";
+  const std::string gap(key_columns - kKey.size() + 1, ' ');
+  std::string text;
+  for (const std::string& line : missing) {
+    text += "  " + Paint(kKey, Emphasis::kBad, style.colour) + gap + Printable(line) + "\n";
+  }
+  return text;
+}
+
 std::vector<std::string> DropsText(const SnapshotClosing& closing) {
   std::vector<std::string> lines;
   for (std::uint32_t i = 0; i < kDropReasonCount; ++i) {
@@ -180,11 +191,7 @@ std::string SnapshotHeading(SnapshotView& view, SnapshotThings shown, const Text
     if (line.text.empty()) continue;
     text += fmt::format("  {:<10} {}\n", line.key, Printable(line.text));
   }
-  for (const std::string& line : MissingFrom(view.contents())) {
-    text += "  " + Paint("MISSING", Emphasis::kBad, style.colour) +
-            fmt::format("    {}\n", Printable(line));
-  }
-  return text;
+  return text + MissingText(MissingFrom(view.contents()), 10, style);
 }
 
 Json SnapshotFactsJson(SnapshotView& view) {

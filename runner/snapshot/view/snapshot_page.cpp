@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "runner/report/formats/html_page.h"
+#include "runner/snapshot/view/mapped_groups.h"
 #include "runner/snapshot/view/show_snapshot.h"
 #include "runner/snapshot/view/snapshot_groups.h"
-#include "runner/snapshot/view/stack_changes.h"
 
 namespace leakgate {
 namespace {
@@ -19,24 +19,11 @@ using Json = nlohmann::ordered_json;
 
 Json NumbersOf(const Amount& amount) { return {amount.bytes, amount.blocks}; }
 
-// The blocks of one call site, that are not live but mapped, or freed.
-struct OtherBlocks {
-  Amount amount;
-  std::int64_t reserved_bytes = 0;
-  std::uint32_t stack = 0;  // the one that has most
-  std::int64_t most = -1;
-
-  void Add(std::uint32_t of_stack, const Amount& added, std::int64_t reserved) {
-    amount += added;
-    reserved_bytes = AddSaturating(reserved_bytes, reserved);
-    const std::int64_t all = AddSaturating(added.bytes, reserved);
-    if (all <= most) return;
-    most = all;
-    stack = of_stack;
-  }
-};
-
-using OtherSites = std::map<std::uint64_t, OtherBlocks>;  // by SiteKeyOf
+// What is freed is never reserved.
+Json NumbersOfOther(const Amount& amount) { return {amount.bytes, amount.blocks, 0}; }
+Json NumbersOfOther(const MappedAmount& amount) {
+  return {amount.committed_bytes, amount.mappings, amount.reserved_bytes};
+}
 
 class SnapshotPage {
  public:
@@ -47,9 +34,9 @@ class SnapshotPage {
     const auto [before, behind] = HtmlTemplateHalves();
     out_ << before << "{\"snapshot\":" << ScriptJson(Facts());
     // Few stacks at most, and they come first, so that there is room for them.
-    const Json mapped = Others(MappedSites());
-    const Json freed =
-        (view_.contents().facts.stack_events & kStacksOfFree) != 0 ? Others(FreedSites()) : Json();
+    const Json mapped = Others(MappedGroupsOf(view_, GroupBy::kSite));
+    const bool has_freed = (view_.contents().facts.stack_events & kStacksOfFree) != 0;
+    const Json freed = has_freed ? Others(GroupsOf(view_, GroupBy::kFreedBy)) : Json();
     WritePageMember(out_, "sites", Sites());
     WritePageMember(out_, "live", Live());
     WritePageMember(out_, "tables", Tables());
@@ -78,9 +65,9 @@ class SnapshotPage {
     Json rows = Json::array();
     for (const SnapshotGroup& group : groups) {
       if (rows.size() == limits_.sites) break;
-      rows.push_back({stacks_.String(group.name), stacks_.String(group.place), group.amount.bytes,
-                      group.amount.blocks, TestName(group.first_window),
-                      TestName(group.last_window),
+      rows.push_back({stacks_.String(group.name), stacks_.String(group.place), group.sums.bytes,
+                      group.sums.blocks, TestName(group.windows.first),
+                      TestName(group.windows.last),
                       view_.frames().UserFrameOf(group.stack) ? 1 : 0});
       row_of_site_[SiteKeyOf(view_.frames(), group.stack)] = rows.size();
     }
@@ -139,11 +126,11 @@ class SnapshotPage {
     Amount rest;
     for (const SnapshotGroup& group : groups) {
       if (rows.size() == limits_.rows) {
-        rest += group.amount;
+        rest += group.sums;
         continue;
       }
-      rows.push_back({stacks_.String(group.name), stacks_.String(group.place), group.amount.bytes,
-                      group.amount.blocks});
+      rows.push_back({stacks_.String(group.name), stacks_.String(group.place), group.sums.bytes,
+                      group.sums.blocks});
     }
     return {{"by", Word(by)},
             {"title", TitleOf(by)},
@@ -163,44 +150,19 @@ class SnapshotPage {
     return sizes;
   }
 
-  OtherSites MappedSites() {
-    OtherSites sites;
-    for (const SnapshotMapping& mapping : view_.contents().mappings) {
-      if (!view_.Matches(mapping.stack)) continue;
-      const auto bytes = static_cast<std::int64_t>(mapping.bytes);
-      const bool is_reserved = mapping.protection == 0;
-      sites[SiteKeyOf(view_.frames(), mapping.stack)].Add(
-          mapping.stack, {is_reserved ? 0 : bytes, 1}, is_reserved ? bytes : 0);
-    }
-    return sites;
-  }
-
-  OtherSites FreedSites() {
-    OtherSites sites;
-    for (const SnapshotFrees& frees : view_.contents().frees) {
-      if (!view_.Matches(frees.stack)) continue;
-      sites[SiteKeyOf(view_.frames(), frees.stack)].Add(frees.stack,
-                                                        AmountOf(frees.bytes, frees.blocks), 0);
-    }
-    return sites;
-  }
-
-  Json Others(const OtherSites& sites) {
-    std::vector<const OtherBlocks*> order;
-    for (const auto& [key, blocks] : sites) order.push_back(&blocks);
-    std::stable_sort(order.begin(), order.end(), [](const OtherBlocks* a, const OtherBlocks* b) {
-      return std::tie(a->amount.bytes, a->reserved_bytes, a->amount.blocks) >
-             std::tie(b->amount.bytes, b->reserved_bytes, b->amount.blocks);
-    });
+  // The call sites of blocks that are not live but mapped, or freed.
+  template <typename Sums>
+  Json Others(const std::vector<Group<Sums>>& sites) {
     Json rows = Json::array();
-    for (const OtherBlocks* const blocks : order) {
+    for (const Group<Sums>& site : sites) {
       if (rows.size() == limits_.rows) break;
-      const SiteName site = SiteNameOf(view_.frames(), blocks->stack, Lines::kTellApart);
-      const auto [node, frame, end] = stacks_.Add(view_.frames(), blocks->stack);
-      rows.push_back({stacks_.String(site.name), stacks_.String(site.place), blocks->amount.bytes,
-                      blocks->amount.blocks, blocks->reserved_bytes, node, frame, end});
+      const auto [node, frame, end] = stacks_.Add(view_.frames(), site.stack);
+      Json row = {stacks_.String(site.name), stacks_.String(site.place)};
+      for (const Json& number : NumbersOfOther(site.sums)) row.push_back(number);
+      for (const int number : {node, frame, end}) row.push_back(number);
+      rows.push_back(std::move(row));
     }
-    return {{"count", order.size()}, {"rows", std::move(rows)}};
+    return {{"count", sites.size()}, {"rows", std::move(rows)}};
   }
 
   SnapshotView& view_;

@@ -15,15 +15,6 @@ bool HasChanged(const SnapshotChange& change) {
          change.ResidentGrowth() != 0;
 }
 
-// Sets what a row tells of its call site.
-template <typename Row>
-void SetSite(StackFrames& frames, std::uint32_t stack, const SiteName& name, Row& row) {
-  row.name = name.name;
-  row.place = name.place;
-  const std::optional<FrameId> site = frames.CallSiteOf(stack);
-  row.is_users = site && frames.IsUsers(*site);
-}
-
 }  // namespace
 
 SnapshotChange& operator+=(SnapshotChange& a, const SnapshotChange& b) {
@@ -44,26 +35,10 @@ SiteName SiteNameOf(StackFrames& frames, std::uint32_t stack, Lines lines) {
   return {NameOfFrame(frame), PlaceOfFrame(frame)};
 }
 
-void SiteChanges::Add(StackFrames& frames, std::uint32_t stack, const SnapshotChange& change) {
-  const SiteName name = SiteNameOf(frames, stack, lines_);
-  const auto [known, is_new] = sites_.try_emplace(name);
-  SiteChange& it = known->second;
-  if (is_new) SetSite(frames, stack, name, it);
-  it.change += change;
-  total_ += change;
-}
-
-std::vector<SiteChange> SiteChanges::Take() {
-  std::vector<SiteChange> sites;
-  for (auto& [key, site] : sites_) {
-    if (HasChanged(site.change)) sites.push_back(std::move(site));
-  }
-  std::stable_sort(sites.begin(), sites.end(), [](const SiteChange& a, const SiteChange& b) {
-    const Amount first = a.change.Growth();
-    const Amount second = b.change.Growth();
-    return std::tie(first.bytes, first.blocks) > std::tie(second.bytes, second.blocks);
+std::vector<SiteChange> ChangesOf(SiteSums<SnapshotChange>& sites) {
+  return sites.Take(HasChanged, [](const SnapshotChange& change) {
+    return std::tuple(change.Growth().bytes, change.Growth().blocks);
   });
-  return sites;
 }
 
 Churn& operator+=(Churn& a, const Churn& b) {
@@ -83,28 +58,13 @@ Churn ChurnOf(Amount allocated, const SnapshotChange& change) {
           .gone = positive(allocated - change.appeared)};
 }
 
-void SiteChurns::Add(StackFrames& frames, std::uint32_t stack, const Churn& churn) {
-  const SiteName name = SiteNameOf(frames, stack, Lines::kTellApart);
-  const auto [known, is_new] = sites_.try_emplace(name);
-  SiteChurn& it = known->second;
-  if (is_new) SetSite(frames, stack, name, it);
-  it.churn += churn;
-  total_ += churn;
-}
-
-std::vector<SiteChurn> SiteChurns::Take() {
-  std::vector<SiteChurn> sites;
-  for (auto& [key, site] : sites_) {
-    const bool has_any = site.churn.gone != Amount{} || site.churn.freed != Amount{};
-    if (has_any) sites.push_back(std::move(site));
-  }
-  std::stable_sort(sites.begin(), sites.end(), [](const SiteChurn& a, const SiteChurn& b) {
-    const auto key = [](const Churn& it) {
-      return std::tuple(it.gone.bytes, it.gone.blocks, it.freed.bytes, it.freed.blocks);
-    };
-    return key(a.churn) > key(b.churn);
-  });
-  return sites;
+std::vector<SiteChurn> ChurnsOf(SiteSums<Churn>& sites) {
+  return sites.Take(
+      [](const Churn& churn) { return churn.gone != Amount{} || churn.freed != Amount{}; },
+      [](const Churn& churn) {
+        return std::tuple(churn.gone.bytes, churn.gone.blocks, churn.freed.bytes,
+                          churn.freed.blocks);
+      });
 }
 
 namespace {

@@ -1,16 +1,13 @@
 // Adds up the changes between two snapshots by call site, and compares their mappings.
 #pragma once
 
-#include <compare>
 #include <cstdint>
-#include <map>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "runner/region/amount.h"
 #include "runner/snapshot/file/snapshot_facts.h"
-#include "runner/snapshot/view/stack_frames.h"
+#include "runner/snapshot/view/site_sums.h"
 
 namespace leakgate {
 
@@ -31,13 +28,6 @@ struct SnapshotChange {
 
 SnapshotChange& operator+=(SnapshotChange& a, const SnapshotChange& b);
 
-struct SiteChange {
-  std::string name{};   // not made printable
-  std::string place{};  // "src/net/pool.cc:88"; empty if it is not known
-  SnapshotChange change{};
-  bool is_users = false;  // the site is a frame of the user's own code
-};
-
 // What was allocated between two snapshots of one process, and freed of it, by counters.
 struct Churn {
   Amount allocated;
@@ -49,65 +39,18 @@ struct Churn {
 
 Churn& operator+=(Churn& a, const Churn& b);
 
-struct SiteChurn {
-  std::string name{};  // as of SiteChange
-  std::string place{};
-  Churn churn{};
-  bool is_users = false;
-};
+using SiteChange = Site<SnapshotChange>;
+using SiteChurn = Site<Churn>;
+
+// Returns the sites that have changed, the greatest growth first.
+[[nodiscard]] std::vector<SiteChange> ChangesOf(SiteSums<SnapshotChange>& sites);
+// Returns the sites, those first of which most was allocated and freed in between.
+[[nodiscard]] std::vector<SiteChurn> ChurnsOf(SiteSums<Churn>& sites);
 
 // Returns the churn of a stack that has allocated `allocated` in between, and whose live blocks
 // have changed so. A process that runs on is counted and copied at slightly different moments:
 // nothing is negative all the same.
 [[nodiscard]] Churn ChurnOf(Amount allocated, const SnapshotChange& change);
-
-// Tells whether a call site on another line is another one.
-enum class Lines { kTellApart, kMayHaveMoved };
-
-// What identifies a call site in a comparison; not made printable.
-struct SiteName {
-  std::string name{};
-  std::string place{};
-
-  friend auto operator<=>(const SiteName&, const SiteName&) = default;
-};
-
-// Returns the call site of `stack`; of a stack without frames, why it has none.
-[[nodiscard]] SiteName SiteNameOf(StackFrames& frames, std::uint32_t stack, Lines lines);
-
-// The changes by the names of call sites, so that sites of two processes can be compared.
-class SiteChanges {
- public:
-  explicit SiteChanges(Lines lines) : lines_(lines) {}
-
-  [[nodiscard]] Lines lines() const { return lines_; }
-
-  // Adds `change` to the call site that `frames` has for `stack`.
-  void Add(StackFrames& frames, std::uint32_t stack, const SnapshotChange& change);
-
-  [[nodiscard]] const SnapshotChange& total() const { return total_; }
-  // Returns the sites that have changed, the greatest growth first. Call it once.
-  [[nodiscard]] std::vector<SiteChange> Take();
-
- private:
-  const Lines lines_;
-  SnapshotChange total_;
-  std::map<SiteName, SiteChange> sites_;
-};
-
-// Adds up churn by call site.
-class SiteChurns {
- public:
-  void Add(StackFrames& frames, std::uint32_t stack, const Churn& churn);
-
-  [[nodiscard]] const Churn& total() const { return total_; }
-  // Returns the sites, those first of which most was allocated and freed in between. Call it once.
-  [[nodiscard]] std::vector<SiteChurn> Take();
-
- private:
-  Churn total_;
-  std::map<SiteName, SiteChurn> sites_;
-};
 
 // The rest compares the mappings of two snapshots of one process. Pure.
 //

@@ -79,15 +79,14 @@ void AddProblemsOf(const SnapshotContents& contents, const StackFrames& frames,
 }
 
 std::size_t StackGrouping::GroupOf(std::uint32_t stack) {
-  if (by_ == StackGroupBy::kModule || by_ == StackGroupBy::kComponent) {
+  if (by_ == GroupBy::kModule || by_ == GroupBy::kComponent) {
     std::string text = TextOf(stack);
     const auto [known, is_new] = by_text_.try_emplace(text, groups_.size());
     if (is_new) groups_.push_back({.name = std::move(text)});
     return known->second;
   }
   const std::optional<FrameId> site = stacks_.frames().CallSiteOf(stack);
-  const std::uint64_t key =
-      by_ == StackGroupBy::kStack ? stack : SiteKeyOf(stacks_.frames(), stack);
+  const std::uint64_t key = by_ == GroupBy::kStack ? stack : SiteKeyOf(stacks_.frames(), stack);
   const auto [known, is_new] = by_key_.try_emplace(key, groups_.size());
   if (is_new) {
     groups_.push_back(
@@ -98,7 +97,7 @@ std::size_t StackGrouping::GroupOf(std::uint32_t stack) {
 }
 
 std::string StackGrouping::TextOf(std::uint32_t stack) {
-  if (by_ == StackGroupBy::kComponent) {
+  if (by_ == GroupBy::kComponent) {
     const std::string component = stacks_.ComponentOf(stack);
     return component.empty() ? "no component" : component;
   }

@@ -11,6 +11,7 @@
 #include "runner/budget/budget_set.h"
 #include "runner/result/finding.h"
 #include "runner/snapshot/view/block_stream.h"
+#include "runner/snapshot/view/group_by.h"
 #include "runner/snapshot/view/stack_frames.h"
 
 namespace leakgate {
@@ -33,6 +34,7 @@ class StackLookup {
   StackLookup(const StackLookup&) = delete;
   StackLookup& operator=(const StackLookup&) = delete;
 
+  [[nodiscard]] const SnapshotContents& contents() const { return contents_; }
   [[nodiscard]] StackFrames& frames() { return frames_; }
   [[nodiscard]] const StackQuery& query() const { return query_; }
   [[nodiscard]] bool HasComponents() const { return !query_.budgets.empty(); }
@@ -63,10 +65,8 @@ class StackLookup {
   InnermostAnswer owner_of_;  // answers the index in owners_, plus 1
 };
 
-// How stacks are grouped: by what of them.
-enum class StackGroupBy { kSite, kStack, kModule, kComponent };
-
-// Numbers the groups that stacks are in, in the order in which they are asked for.
+// Numbers the groups that stacks are in, in the order in which they are asked for. Stacks are
+// grouped by site unless it is by stack, module or component.
 class StackGrouping {
  public:
   struct Group {
@@ -74,7 +74,7 @@ class StackGrouping {
     std::string place{};  // "src/net/pool.cc:88"; empty if there is none
   };
 
-  StackGrouping(StackLookup& stacks, StackGroupBy by) : stacks_(stacks), by_(by) {}
+  StackGrouping(StackLookup& stacks, GroupBy by) : stacks_(stacks), by_(by) {}
 
   // Returns the number of the group that `stack` is in, from 0.
   [[nodiscard]] std::size_t GroupOf(std::uint32_t stack);
@@ -84,7 +84,7 @@ class StackGrouping {
   [[nodiscard]] std::string TextOf(std::uint32_t stack);
 
   StackLookup& stacks_;
-  StackGroupBy by_;
+  GroupBy by_;
   std::map<std::uint64_t, std::size_t> by_key_;  // of sites and stacks
   std::map<std::string, std::size_t> by_text_;   // of the others
   std::vector<Group> groups_;
@@ -96,7 +96,7 @@ void AddProblemsOf(const SnapshotContents& contents, const StackFrames& frames,
                    std::vector<std::string>& problems);
 
 // Returns the key of the call site of a stack. Stacks of one file that have the same key are of one
-// group of StackGroupBy::kSite.
+// group of GroupBy::kSite.
 [[nodiscard]] std::uint64_t SiteKeyOf(StackFrames& frames, std::uint32_t stack);
 // Returns the name of a call site: its function, else "libnet.so+0x1a2b". It is not made
 // printable.

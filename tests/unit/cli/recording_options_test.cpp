@@ -31,7 +31,7 @@ TEST(RecordingOptionsTest, ShowTakesAllOfItsOptions) {
   EXPECT_EQ(show.reading.lifetime_ns.most, 10'000U);
   EXPECT_THAT(show.reading.stacks.filters, ElementsAre("net::*"));
   EXPECT_THAT(show.reading.stacks.without, ElementsAre("std::*"));
-  EXPECT_EQ(show.options.group_by, RecordingGroupBy::kStack);
+  EXPECT_EQ(show.options.group_by, GroupBy::kStack);
   EXPECT_EQ(show.options.weigh, Weigh::kTotal);
   EXPECT_EQ(show.options.top, 7U);
   EXPECT_EQ(show.options.depth, 3U);

@@ -63,10 +63,10 @@ std::string ErrorBetween(const std::optional<std::string>& from,
 }
 
 using Row = std::pair<std::string, std::uint64_t>;
-std::vector<Row> Rows(RecordingView& view, RecordingGroupBy by, Weigh weigh) {
+std::vector<Row> Rows(RecordingView& view, GroupBy by, Weigh weigh) {
   std::vector<Row> rows;
   for (const RecordingGroup& group : GroupsOf(view, by, weigh)) {
-    rows.emplace_back(group.name, SumOf(group.counts, weigh).bytes);
+    rows.emplace_back(group.name, SumOf(group.sums, weigh).bytes);
   }
   return rows;
 }
@@ -84,7 +84,7 @@ TEST(RecordingViewTest, CountsTheWholeRecordingWithoutAnInterval) {
 
 TEST(RecordingViewTest, GroupsBlocksByAllThatIsKnownOfThem) {
   const auto view = View(SmallRecording());
-  using By = RecordingGroupBy;
+  using By = GroupBy;
   EXPECT_THAT(Rows(*view, By::kSite, Weigh::kPeak),
               ElementsAre(Row("net_test+0x1ff", 6000), Row("net_test+0x2ff", 50)));
   EXPECT_THAT(Rows(*view, By::kSite, Weigh::kTemporary),
@@ -109,10 +109,9 @@ TEST(RecordingViewTest, GroupsBlocksByAllThatIsKnownOfThem) {
 
 TEST(RecordingViewTest, TellsHowLongTheBlocksOfASiteLived) {
   const auto view = View(SmallRecording());
-  const std::vector<RecordingGroup> sites =
-      GroupsOf(*view, RecordingGroupBy::kSite, Weigh::kTemporary);
+  const std::vector<RecordingGroup> sites = GroupsOf(*view, GroupBy::kSite, Weigh::kTemporary);
   EXPECT_NEAR(static_cast<double>(sites[0].median_ns), 500, 500 / 8.0);
-  EXPECT_EQ(sites[0].counts.longest_ns, 1400 * kMs);
+  EXPECT_EQ(sites[0].sums.longest_ns, 1400 * kMs);
 }
 
 TEST(RecordingViewTest, TellsTheFourKindsOfBlockOfAnInterval) {
@@ -294,7 +293,7 @@ TEST(RecordingViewTest, TellsTheLivesOfCommits) {
   EXPECT_EQ(largest[0].decommitted_ns, 0U);
   EXPECT_EQ(largest[1].committed_ns, 2500 * kMs);
   EXPECT_EQ(largest[1].decommitted_ns, 3000 * kMs);
-  EXPECT_THAT(ShowRecordingText(*view, {.group_by = RecordingGroupBy::kCommit}, {}),
+  EXPECT_THAT(ShowRecordingText(*view, {.group_by = GroupBy::kCommit}, {}),
               AllOf(HasSubstr("    16.0 KiB    12.0 KiB     1.000 s           -  mapped"),
                     HasSubstr("      8192 B         0 B     2.500 s     3.000 s  mapped")));
 }
@@ -312,8 +311,7 @@ TEST(RecordingViewTest, AMappingOverAnotherEndsWhatItReplaces) {
 
 TEST(RecordingViewTest, TheJsonHasEachSumOfEachGroup) {
   const auto view = View(SmallRecording());
-  const nlohmann::ordered_json json =
-      ShowRecordingJson(*view, {.group_by = RecordingGroupBy::kSite});
+  const nlohmann::ordered_json json = ShowRecordingJson(*view, {.group_by = GroupBy::kSite});
   EXPECT_EQ(json["schema"], "leakgate-recording-view-1");
   EXPECT_EQ(json["recording"]["interval"]["peak"]["bytes"], 6050);
   EXPECT_EQ(json["recording"]["interval"]["peak"]["window"], "Http.KeepAlive");
@@ -341,8 +339,8 @@ TEST(RecordingViewTest, ComparesTwoRecordingsBySite) {
   const auto second = View(grown);
   const RecordingDiff diff = DiffRecordings(*first, *second, Weigh::kOutstanding);
   EXPECT_EQ(diff.sites[0].name, "net_test+0x2ff");
-  EXPECT_EQ(diff.sites[0].Growth(Weigh::kOutstanding), (Amount{9000, 1}));
-  EXPECT_EQ(diff.sites[0].Growth(Weigh::kTemporary), (Amount{0, 0}));
+  EXPECT_EQ(diff.sites[0].sums.Growth(Weigh::kOutstanding), (Amount{9000, 1}));
+  EXPECT_EQ(diff.sites[0].sums.Growth(Weigh::kTemporary), (Amount{0, 0}));
   EXPECT_THAT(RecordingDiffText(diff, {.weigh = Weigh::kOutstanding}, {}),
               AllOf(HasSubstr("  outstanding 1050 B in 2 blocks to 10050 B in 3 blocks: +9000 B"),
                     HasSubstr("Grown by outstanding\n"), Not(HasSubstr("Shrunk"))));

@@ -151,9 +151,9 @@ TEST_F(MappingsOfFilesTest, AreComparedBySite) {
   EXPECT_THAT(diff.sites, IsEmpty());
   ASSERT_THAT(diff.mapped_sites, SizeIs(2));
   EXPECT_EQ(diff.mapped_sites[0].name, "net_test+0x30");
-  EXPECT_EQ(diff.mapped_sites[0].change.appeared, (Amount{32768, 1}));
+  EXPECT_EQ(diff.mapped_sites[0].sums.appeared, (Amount{32768, 1}));
   EXPECT_EQ(diff.mapped_sites[1].name, "net_test+0x20");
-  EXPECT_EQ(diff.mapped_sites[1].change.gone, (Amount{8192, 1}));
+  EXPECT_EQ(diff.mapped_sites[1].sums.gone, (Amount{8192, 1}));
   EXPECT_EQ(diff.mapped.before, (Amount{12288, 2}));
   EXPECT_EQ(diff.mapped.after, (Amount{36864, 2}));
 }
@@ -190,7 +190,7 @@ TEST_F(MappingsOfFilesTest, AreComparedBetweenTwoProcesses) {
   const SnapshotDiff diff = Diff(2);
   EXPECT_FALSE(diff.is_same_process);
   std::vector<std::int64_t> growth;
-  for (const SiteChange& site : diff.mapped_sites) growth.push_back(site.change.Growth().bytes);
+  for (const SiteChange& site : diff.mapped_sites) growth.push_back(site.sums.Growth().bytes);
   EXPECT_THAT(growth, ElementsAre(32768, -8192));
 }
 

@@ -37,7 +37,7 @@ class SnapshotViewTest : public testing::Test {
   static std::vector<Row> Rows(SnapshotView& view, GroupBy by) {
     std::vector<Row> rows;
     for (const SnapshotGroup& group : GroupsOf(view, by)) {
-      rows.emplace_back(group.name, group.amount.bytes);
+      rows.emplace_back(group.name, group.sums.bytes);
     }
     return rows;
   }
@@ -114,9 +114,9 @@ TEST_F(SnapshotViewTest, BoundsTheAgeByTheWindow) {
 TEST_F(SnapshotViewTest, TellsTheWindowsOfASite) {
   const auto view = View(SmallSnapshot());
   const std::vector<SnapshotGroup> sites = GroupsOf(*view, GroupBy::kSite);
-  EXPECT_EQ(sites[1].amount, (Amount{56, 2}));
-  EXPECT_EQ(sites[1].first_window, 2U);
-  EXPECT_EQ(sites[1].last_window, 2U);
+  EXPECT_EQ(sites[1].sums, (Amount{56, 2}));
+  EXPECT_EQ(sites[1].windows.first, 2U);
+  EXPECT_EQ(sites[1].windows.last, 2U);
 }
 
 TEST_F(SnapshotViewTest, ShowsOnlyWhatEachFilterMatches) {
@@ -250,7 +250,7 @@ TEST_F(SnapshotDiffTest, TellsKeptGoneAndAppearedBlocksApart) {
   EXPECT_EQ(diff->total.appeared, (Amount{115, 4}));
   std::vector<std::pair<std::string, std::int64_t>> growth;
   for (const SiteChange& site : diff->sites) {
-    growth.emplace_back(site.name, site.change.Growth().bytes);
+    growth.emplace_back(site.name, site.sums.Growth().bytes);
   }
   EXPECT_THAT(growth, ElementsAre(Pair("net_test+0x60", 100), Pair("net_test+0x21", 2),
                                   Pair("net_test+0x30", 1), Pair("net_test+0x40", 0),
@@ -295,7 +295,7 @@ TEST_F(SnapshotDiffTest, ComparesCallSitesOfTwoProcesses) {
   EXPECT_TRUE(diff->has_lines);
   ASSERT_THAT(diff->sites, SizeIs(1));
   EXPECT_EQ(diff->sites[0].name, "net_test+0x20");
-  EXPECT_EQ(diff->sites[0].change.Growth(), (Amount{7, 0}));
+  EXPECT_EQ(diff->sites[0].sums.Growth(), (Amount{7, 0}));
 }
 
 // An offset means nothing in another build: the module is all that is left.
@@ -305,7 +305,7 @@ TEST_F(SnapshotDiffTest, ComparesNoOffsetsOfTwoBuilds) {
   EXPECT_FALSE(diff->has_lines);
   ASSERT_THAT(diff->sites, SizeIs(1));
   EXPECT_EQ(diff->sites[0].name, "net_test");
-  EXPECT_EQ(diff->sites[0].change.Growth(), (Amount{8, 0}));
+  EXPECT_EQ(diff->sites[0].sums.Growth(), (Amount{8, 0}));
 }
 
 TEST_F(SnapshotDiffTest, SaysWhatEitherHasNotRecorded) {
