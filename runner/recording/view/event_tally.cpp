@@ -14,75 +14,41 @@ std::uint64_t LifetimeUntil(const RecordedBlock& block, std::uint64_t end_ns) {
   return end_ns > block.allocated_ns ? end_ns - block.allocated_ns : 0;
 }
 
-constexpr std::size_t kLookAhead = 16;
-
 }  // namespace
 
 EventTally::EventTally(Interval interval, RecordedBlockFilter filter)
     : filter_(std::move(filter)),
       is_by_lifetime_(!filter_.lifetime_ns.HasAll()),
-      watch_(std::move(interval)),
-      phase_(watch_.phase()),
-      lives_(*this),
+      player_(std::move(interval), *this),
+      phase_(player_.watch().phase()),
       commits_([this](std::uint32_t stack) { return HasStack(stack); }) {}
 
-void EventTally::AddLive(std::span<const LiveBlock> blocks) {
-  for (const LiveBlock& block : blocks) lives_.Add(block);
+void EventTally::Lost(const RecordedEvent& event) {
+  ++events_;
+  losses_.Add(event);
 }
 
-void EventTally::Add(std::span<const RecordedEvent> events) {
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    if (i + kLookAhead < events.size()) lives_.Prefetch(events[i + kLookAhead]);
-    AddOne(events[i]);
-  }
-}
-
-void EventTally::AddOne(const RecordedEvent& event) {
-  if (event.kind == RecordedKind::kLost) [[unlikely]] {
-    // It is told ahead of the events between which it was, with the time of its end.
-    ++events_;
-    losses_.Add(event);
-    lives_.SetLossy();
-    return;
-  }
-  if (event.time_ns >= watch_.next_time_ns()) [[unlikely]] {
-    if (watch_.PassTime(event.time_ns)) FollowPhase();
-  }
+void EventTally::Comes(const RecordedEvent& event) {
   ++events_;
   events_inside_ += phase_ == Phase::kInside ? 1 : 0;
   now_ns_ = event.time_ns;
-  if (event.kind == RecordedKind::kAllocate) {
-    // Nothing that happens after the interval is counted, but what becomes of its blocks.
-    if (phase_ != Phase::kAfter) lives_.Allocate(event);
-  } else if (event.kind == RecordedKind::kFree) {
-    lives_.Free(event);
-  } else {
-    OtherEvent(event);
+}
+
+void EventTally::Before(const RecordedEvent& event) {
+  if (event.kind == RecordedKind::kWindowBegins) {
+    EndSegment();
+    if (open_windows_.size() < kMostOpenWindows) open_windows_.push_back(event.window);
+  } else if (event.kind == RecordedKind::kWindowEnds) {
+    EndSegment();
+    std::erase(open_windows_, event.window);
   }
 }
 
-void EventTally::OtherEvent(const RecordedEvent& event) {
+void EventTally::After(const RecordedEvent& event) {
   switch (event.kind) {
-    case RecordedKind::kRestore:
-      lives_.Restore(event);
-      break;
-    case RecordedKind::kWindowBegins:
-      EndSegment();
-      if (open_windows_.size() < kMostOpenWindows) open_windows_.push_back(event.window);
-      if (watch_.PassEvent(event)) FollowPhase();
-      break;
-    case RecordedKind::kWindowEnds:
-      EndSegment();
-      std::erase(open_windows_, event.window);
-      if (watch_.PassEvent(event)) FollowPhase();
-      break;
-    case RecordedKind::kMark:
-      if (watch_.PassEvent(event)) FollowPhase();
-      break;
     case RecordedKind::kPause:
     case RecordedKind::kContinue:
       losses_.Add(event);
-      lives_.SetLossy();
       break;
     case RecordedKind::kMap:
     case RecordedKind::kUnmap:
@@ -97,7 +63,7 @@ void EventTally::OtherEvent(const RecordedEvent& event) {
 
 void EventTally::Finish(std::uint64_t end_ns) {
   end_ns = std::max(end_ns, now_ns_);
-  if (watch_.next_time_ns() <= end_ns && watch_.PassTime(end_ns)) FollowPhase();
+  player_.PassTime(end_ns);
   losses_.Finish(end_ns);
   if (phase_ == Phase::kInside) EndInterval(end_ns);
   for (std::vector<RecordedCounts>* const counts : {&by_stack_, &by_thread_, &by_window_}) {
@@ -111,9 +77,9 @@ void EventTally::Finish(std::uint64_t end_ns) {
 
 void EventTally::FollowPhase() {
   const Phase before = phase_;
-  if (before == Phase::kBefore) BeginInterval(watch_.begin_ns());
-  phase_ = watch_.phase();
-  if (phase_ == Phase::kAfter) EndInterval(watch_.end_ns());
+  if (before == Phase::kBefore) BeginInterval(player_.watch().begin_ns());
+  phase_ = player_.watch().phase();
+  if (phase_ == Phase::kAfter) EndInterval(player_.watch().end_ns());
 }
 
 void EventTally::BeginInterval(std::uint64_t time_ns) {
@@ -126,10 +92,9 @@ void EventTally::BeginInterval(std::uint64_t time_ns) {
 // What was chosen by its lifetime is counted only now, since it was not known before.
 void EventTally::EndInterval(std::uint64_t time_ns) {
   EndSegment();
-  lives_.EndAllocations();
   commits_.EndInterval();
   if (!is_by_lifetime_) return;
-  lives_.live().ForEach([&](RecordedBlock& block) {
+  player_.lives().live().ForEach([&](RecordedBlock& block) {
     if (block.is_counted == 0) return;
     block.is_counted = HasLifetime(block, time_ns) ? 1 : 0;
     if (block.is_counted != 0) CountAllocated(block);

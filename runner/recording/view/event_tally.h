@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "runner/recording/file/recorded_event.h"
-#include "runner/recording/view/block_lives.h"
 #include "runner/recording/view/commit_tally.h"
+#include "runner/recording/view/event_player.h"
 #include "runner/recording/view/interval.h"
 #include "runner/recording/view/lifetimes.h"
 #include "runner/recording/view/losses.h"
@@ -55,11 +55,11 @@ class EventTally {
   EventTally(const EventTally&) = delete;
   EventTally& operator=(const EventTally&) = delete;
 
-  void AddLive(std::span<const LiveBlock> blocks);
+  void AddLive(std::span<const LiveBlock> blocks) { player_.AddLive(blocks); }
   void AddMapping(const SnapshotMapping& mapping) { commits_.Add(mapping); }
   // Tells that a window was open already when the recording began.
   void AddOpenWindow(std::uint32_t window) { open_windows_.push_back(window); }
-  void Add(std::span<const RecordedEvent> events);
+  void Add(std::span<const RecordedEvent> events) { player_.Add(events); }
   // The recording has ended. Call it once; what follows is complete afterwards.
   void Finish(std::uint64_t end_ns);
 
@@ -95,15 +95,20 @@ class EventTally {
   [[nodiscard]] CommitTally& commits() { return commits_; }
   [[nodiscard]] const CommitTally& commits() const { return commits_; }
 
-  [[nodiscard]] const IntervalWatch& interval() const { return watch_; }
+  [[nodiscard]] const IntervalWatch& interval() const { return player_.watch(); }
   [[nodiscard]] const Losses& losses() const { return losses_; }
   // How many events there were, without those that tell of lost ones.
   [[nodiscard]] std::uint64_t events() const { return events_ - losses_.tellings(); }
   // How many events the interval has.
   [[nodiscard]] std::uint64_t events_inside() const { return events_inside_; }
-  [[nodiscard]] std::uint64_t unknown_frees() const { return lives_.unknown_frees(); }
+  [[nodiscard]] std::uint64_t unknown_frees() const { return player_.lives().unknown_frees(); }
 
-  // For BlockLives only.
+  // For EventPlayer only.
+  void Lost(const RecordedEvent& event);
+  void Comes(const RecordedEvent& event);
+  void FollowPhase();
+  void Before(const RecordedEvent& event);
+  void After(const RecordedEvent& event);
   void Knew(RecordedBlock& block);
   void Allocated(RecordedBlock& block);
   void IsLive(const RecordedBlock& block);
@@ -124,9 +129,6 @@ class EventTally {
     counts.peak_version = peak_version_;
   }
 
-  void AddOne(const RecordedEvent& event);
-  void OtherEvent(const RecordedEvent& event);
-  void FollowPhase();
   void BeginInterval(std::uint64_t time_ns);
   void EndInterval(std::uint64_t time_ns);
 
@@ -142,9 +144,8 @@ class EventTally {
 
   RecordedBlockFilter filter_;
   const bool is_by_lifetime_;
-  IntervalWatch watch_;
+  EventPlayer<EventTally> player_;
   Phase phase_;
-  BlockLives<EventTally> lives_;
   CommitTally commits_;
   Losses losses_;
   std::uint64_t events_ = 0;

@@ -21,83 +21,42 @@ LivesOverTime::LivesOverTime(LivesOptions options, StackNumbers numbers)
       numbers_(std::move(numbers)),
       kept_stacks_(
           static_cast<std::uint32_t>(std::max<std::size_t>(numbers_.rest_of.size(), 1) - 1)),
-      watch_(options_.interval),
-      phase_(watch_.phase()),
+      player_(options_.interval, *this),
+      phase_(player_.watch().phase()),
       grid_(options_.begin_ns, std::max(options_.begin_ns, options_.end_ns), options_.steps,
             options_.fixed_ns),
-      curve_(options_.begin_ns, std::max(options_.begin_ns, options_.end_ns), options_.points),
-      blocks_(*this) {
+      curve_(options_.begin_ns, std::max(options_.begin_ns, options_.end_ns), options_.points) {
   BeginInterval();
 }
 
 void LivesOverTime::AddLive(std::span<const LiveBlock> blocks) {
-  for (const LiveBlock& block : blocks) blocks_.Add(block);
+  player_.AddLive(blocks);
   if (phase_ == Phase::kInside) BeginInterval();
 }
 
-void LivesOverTime::Add(std::span<const RecordedEvent> events) {
-  constexpr std::size_t kEventsAhead = 16;
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    if (i + kEventsAhead < events.size()) blocks_.Prefetch(events[i + kEventsAhead]);
-    AddOne(events[i]);
-  }
-}
-
-// In the order in which EventTally looks at an event.
-void LivesOverTime::AddOne(const RecordedEvent& event) {
-  if (event.kind == RecordedKind::kLost) [[unlikely]] {
-    blocks_.SetLossy();
-    return;
-  }
-  if (event.time_ns >= watch_.next_time_ns()) [[unlikely]] {
-    if (watch_.PassTime(event.time_ns)) FollowPhase();
-  }
+void LivesOverTime::Comes(const RecordedEvent& event) {
   now_ns_ = event.time_ns;
   if (phase_ == Phase::kInside && event.time_ns >= grid_.next_ns()) [[unlikely]]
     PassTime(event.time_ns);
   while (lives_.size() >= options_.lives) {
     if (!Reduce()) break;
   }
-  if (event.kind == RecordedKind::kAllocate) {
-    if (phase_ != Phase::kAfter) blocks_.Allocate(event);
-  } else if (event.kind == RecordedKind::kFree) {
-    blocks_.Free(event);
-  } else {
-    OtherEvent(event);
-  }
 }
 
-void LivesOverTime::OtherEvent(const RecordedEvent& event) {
-  switch (event.kind) {
-    case RecordedKind::kRestore:
-      blocks_.Restore(event);
-      break;
-    case RecordedKind::kWindowBegins:
-      if (watch_.PassEvent(event)) FollowPhase();
-      Open(event.window, event.time_ns);
-      break;
-    case RecordedKind::kWindowEnds:
-      Close(event.window, event.time_ns);
-      if (watch_.PassEvent(event)) FollowPhase();
-      break;
-    case RecordedKind::kMark:
-      if (watch_.PassEvent(event)) FollowPhase();
-      if (phase_ == Phase::kInside) AddMark(event);
-      break;
-    case RecordedKind::kPause:
-    case RecordedKind::kContinue:
-      blocks_.SetLossy();
-      break;
-    default:
-      break;
-  }
+void LivesOverTime::Before(const RecordedEvent& event) {
+  if (event.kind == RecordedKind::kWindowEnds) Close(event.window, event.time_ns);
+}
+
+void LivesOverTime::After(const RecordedEvent& event) {
+  if (event.kind == RecordedKind::kWindowBegins) Open(event.window, event.time_ns);
+  if (event.kind == RecordedKind::kMark && phase_ == Phase::kInside) AddMark(event);
 }
 
 void LivesOverTime::Finish(std::uint64_t end_ns) {
   end_ns = std::max(end_ns, now_ns_);
-  if (watch_.next_time_ns() <= end_ns && watch_.PassTime(end_ns)) FollowPhase();
+  player_.PassTime(end_ns);
   if (options_.end_ns > options_.begin_ns) PassTime(options_.end_ns - 1);
-  blocks_.live().ForEach([&](const RecordedBlock& block) {
+  player_.lives().live().ForEach([&](const RecordedBlock& block) {
     if (block.is_counted == 0) return;
     lives_.At(KeyOf(block, LifeKey::kNever, 0)).sum.Add(block.size_bytes);
   });
@@ -168,12 +127,11 @@ std::vector<Life> LivesOverTime::Lives() const {
 
 void LivesOverTime::FollowPhase() {
   const Phase before = phase_;
-  phase_ = watch_.phase();
+  phase_ = player_.watch().phase();
   if (before == Phase::kBefore) {
     BeginInterval();
     for (OpenWindow& open : open_) open.span = AddSpan(open.window, options_.begin_ns);
   }
-  if (phase_ == Phase::kAfter) blocks_.EndAllocations();
 }
 
 void LivesOverTime::BeginInterval() {

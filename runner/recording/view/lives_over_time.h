@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "runner/recording/file/recorded_event.h"
-#include "runner/recording/view/block_lives.h"
+#include "runner/recording/view/event_player.h"
 #include "runner/recording/view/event_tally.h"
 #include "runner/recording/view/interval.h"
 #include "runner/recording/view/life_table.h"
@@ -69,7 +69,7 @@ class LivesOverTime {
   void AddLive(std::span<const LiveBlock> blocks);
   // Tells that a window was open already when the recording began.
   void AddOpenWindow(std::uint32_t window) { Open(window, 0); }
-  void Add(std::span<const RecordedEvent> events);
+  void Add(std::span<const RecordedEvent> events) { player_.Add(events); }
   // The recording has ended. Call it once; what follows is complete afterwards.
   void Finish(std::uint64_t end_ns);
   // Merges bins, or has half of the stacks become a part of their rests. Returns false if nothing
@@ -100,7 +100,12 @@ class LivesOverTime {
   [[nodiscard]] const std::vector<Mark>& marks() const { return marks_; }
   [[nodiscard]] std::uint64_t mark_count() const { return mark_count_; }
 
-  // For BlockLives only.
+  // For EventPlayer only.
+  void Lost(const RecordedEvent&) {}
+  void Comes(const RecordedEvent& event);
+  void FollowPhase();
+  void Before(const RecordedEvent& event);
+  void After(const RecordedEvent& event);
   void Knew(RecordedBlock& block);
   void Allocated(RecordedBlock& block);
   void IsLive(const RecordedBlock& block);
@@ -111,9 +116,6 @@ class LivesOverTime {
  private:
   using Phase = IntervalWatch::Phase;
 
-  void AddOne(const RecordedEvent& event);
-  void OtherEvent(const RecordedEvent& event);
-  void FollowPhase();
   void BeginInterval();
   void PassTime(std::uint64_t time_ns);
   void FollowBins();
@@ -139,14 +141,13 @@ class LivesOverTime {
   const LivesOptions options_;
   const StackNumbers numbers_;
   std::uint32_t kept_stacks_;
-  IntervalWatch watch_;
+  EventPlayer<LivesOverTime> player_;
   Phase phase_;
   TimeGrid grid_;
   LifeTable lives_;
   LiveCurve curve_;
   std::vector<BinPeak> peaks_;
   RecordedSum live_;
-  BlockLives<LivesOverTime> blocks_;
   std::uint64_t now_ns_ = 0;
 
   struct OpenWindow {

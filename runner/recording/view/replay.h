@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "runner/recording/view/block_lives.h"
+#include "runner/recording/view/event_player.h"
 #include "runner/recording/view/recording_view.h"
 
 namespace leakgate {
@@ -23,73 +23,57 @@ class Replay {
  public:
   // REQUIRES: `view` has been read. Both outlive it.
   Replay(RecordingView& view, Sink& sink)
-      : view_(view), sink_(sink), watch_(view.MakeInterval()), lives_(*this) {}
+      : view_(view), sink_(sink), player_(view.MakeInterval(), *this) {}
 
   [[nodiscard]] Expected<void> Run() {
     RecordingVisitor visitor;
     visitor.blocks = [this](std::span<const LiveBlock> blocks) {
-      for (const LiveBlock& block : blocks) lives_.Add(block);
+      player_.AddLive(blocks);
       return Expected<void>();
     };
     visitor.events = [this](std::span<const RecordedEvent> events) {
-      for (const RecordedEvent& event : events) Use(event);
+      player_.Add(events);
       return Expected<void>();
     };
     return ReadAhead(view_.source(), visitor);
   }
 
-  // For BlockLives only.
+  // For EventPlayer only.
+  void Lost(const RecordedEvent&) {}
+  void Comes(const RecordedEvent&) {}
+  void FollowPhase() {}
+  void Before(const RecordedEvent&) { was_inside_ = IsInside(); }
+  void After(const RecordedEvent& event) {
+    if (was_inside_ || IsInside()) sink_.Other(event);
+  }
   void Knew(RecordedBlock& block) { Begin(block); }
   void Allocated(RecordedBlock& block) { Begin(block); }
   void IsLive(const RecordedBlock&) {}
   void Freed(RecordedBlock& block, const BlockEnd& end) {
-    if (block.is_counted == 0 || watch_.phase() != IntervalWatch::Phase::kInside) return;
+    if (block.is_counted == 0 || !IsInside()) return;
     sink_.Freed(end.time_ns, block.size_bytes, static_cast<std::uint32_t>(block.stack));
   }
   void FreeWasTold(const RecordedBlock&, const BlockEnd&) {}
   void Restored(RecordedBlock& block, const BlockEnd& end) {
-    if (block.is_counted == 0 || watch_.phase() != IntervalWatch::Phase::kInside) return;
+    if (block.is_counted == 0 || !IsInside()) return;
     sink_.Allocated(end.time_ns, block.size_bytes, static_cast<std::uint32_t>(block.stack));
   }
 
  private:
   void Begin(RecordedBlock& block) {
     const auto stack = static_cast<std::uint32_t>(block.stack);
-    const bool is_chosen = watch_.phase() == IntervalWatch::Phase::kInside &&
-                           view_.query().size_bytes.Has(block.size_bytes) &&
+    const bool is_chosen = IsInside() && view_.query().size_bytes.Has(block.size_bytes) &&
                            view_.stacks().Matches(stack);
     block.is_counted = is_chosen ? 1 : 0;
     if (is_chosen) sink_.Allocated(block.allocated_ns, block.size_bytes, stack);
   }
 
-  void Use(const RecordedEvent& event) {
-    if (event.kind == RecordedKind::kLost) {
-      lives_.SetLossy();
-      return;
-    }
-    if (event.time_ns >= watch_.next_time_ns()) (void)watch_.PassTime(event.time_ns);
-    switch (event.kind) {
-      case RecordedKind::kAllocate:
-        return lives_.Allocate(event);
-      case RecordedKind::kFree:
-        return lives_.Free(event);
-      case RecordedKind::kRestore:
-        return lives_.Restore(event);
-      case RecordedKind::kPause:
-        lives_.SetLossy();
-        break;
-      default:
-        break;
-    }
-    const bool was_inside = watch_.phase() == IntervalWatch::Phase::kInside;
-    (void)watch_.PassEvent(event);
-    if (was_inside || watch_.phase() == IntervalWatch::Phase::kInside) sink_.Other(event);
-  }
+  bool IsInside() const { return player_.watch().phase() == IntervalWatch::Phase::kInside; }
 
   RecordingView& view_;
   Sink& sink_;
-  IntervalWatch watch_;
-  BlockLives<Replay> lives_;
+  EventPlayer<Replay> player_;
+  bool was_inside_ = false;
 };
 
 }  // namespace leakgate
