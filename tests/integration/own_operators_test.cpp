@@ -1,7 +1,9 @@
 // What only the bookkeeping of a program's own operator new leads to is lost.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "tests/integration/findings.h"
 #include "tests/support/leakgate_run.h"
@@ -9,11 +11,10 @@
 namespace leakgate::test {
 namespace {
 
-using testing::Each;
 using testing::HasSubstr;
 
 // What accounts.cpp does, by its name there.
-const GatedRun& Run(const std::string& account, const std::string& what) {
+const GatedRun& RunAccounts(const std::string& account, const std::string& what) {
   return SharedRunByDefault({FixturePath("accounts_" + account), what});
 }
 
@@ -21,7 +22,7 @@ const GatedRun& Run(const std::string& account, const std::string& what) {
 class AccountsTest : public testing::TestWithParam<std::string> {};
 
 TEST_P(AccountsTest, DoNotHoldWhatTheProgramHasLost) {
-  const GatedRun& run = Run(GetParam(), "keep,lose");
+  const GatedRun& run = RunAccounts(GetParam(), "keep,lose");
   EXPECT_EQ(run.command.exit_code, 1);
   const std::vector<nlohmann::json> findings = UsersFindings(run.report["windows"].back());
   const auto is_lost = [](const nlohmann::json& finding) {
@@ -35,15 +36,15 @@ TEST_P(AccountsTest, DoNotHoldWhatTheProgramHasLost) {
 }
 
 TEST_P(AccountsTest, DoNotHoldWhatAnotherFormHasMade) {
-  EXPECT_EQ(Run(GetParam(), "nothrow").command.exit_code, 1);
+  EXPECT_EQ(RunAccounts(GetParam(), "nothrow").command.exit_code, 1);
 }
 
 TEST_P(AccountsTest, LeaveWhatTheProgramStillHolds) {
-  EXPECT_EQ(Run(GetParam(), "keep").command.exit_code, 0);
+  EXPECT_EQ(RunAccounts(GetParam(), "keep").command.exit_code, 0);
 }
 
 TEST_P(AccountsTest, MayFreeAllAtTheEnd) {
-  EXPECT_EQ(Run(GetParam(), "keep,lose,free-all").command.exit_code, 0);
+  EXPECT_EQ(RunAccounts(GetParam(), "keep,lose,free-all").command.exit_code, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, AccountsTest, testing::Values("list", "table", "map", "in_library"),
@@ -51,15 +52,15 @@ INSTANTIATE_TEST_SUITE_P(Kinds, AccountsTest, testing::Values("list", "table", "
 
 TEST(OwnOperatorsTest, WithoutAnAccountHoldWhatTheyHold) {
   for (const std::string kind : {"count", "pool", "quarantine"}) {
-    EXPECT_EQ(Run(kind, "keep").command.exit_code, 0) << kind;
+    EXPECT_EQ(RunAccounts(kind, "keep").command.exit_code, 0) << kind;
   }
-  EXPECT_EQ(Run("count", "lose").command.exit_code, 1);
-  EXPECT_EQ(Run("quarantine", "lose").command.exit_code, 1);
+  EXPECT_EQ(RunAccounts("count", "lose").command.exit_code, 1);
+  EXPECT_EQ(RunAccounts("quarantine", "lose").command.exit_code, 1);
 }
 
 // The runtime's nothrow form calls the program's own operator new, which puts a header in front.
 TEST(OwnOperatorsTest, AreCalledByTheFormsThatTheProgramLeftToTheRuntime) {
-  const GatedRun& run = Run("list", "nothrow,give");
+  const GatedRun& run = RunAccounts("list", "nothrow,give");
   EXPECT_EQ(run.command.exit_code, 0);
   EXPECT_EQ(run.report["program"]["exit_code"], 0);
 }
