@@ -26,7 +26,7 @@ SOURCES = ["runner/attach", "runner/budget", "runner/cli", "runner/host", "runne
            "runner/report/report_format.cpp", "runner/report/summary_text.cpp", "runner/results/find_results.cpp",
            "runner/results/linux", "runner/results/merge_verdict.cpp", "runner/results/merged_runs.cpp",
            "runner/results/result_file.cpp", "runner/archive", "runner/run", "runner/profiling", "runner/sessions",
-           "runner/snapshot/file", "runner/base/atomic_file.cpp", "runner/base/file_place.cpp", "runner/base/time_limit.cpp",
+           "runner/snapshot/file", "runner/base/linux/atomic_file.cpp", "runner/base/linux/file_place.cpp", "runner/base/linux/time_limit.cpp",
            "runner/region/region_reader.cpp", "plugin/listener"]
 # What they print is what was asked for, not a message; doctor's lines say themselves what to do.
 OTHER_FILES = {"doctor.cpp", "help_text.cpp", "command_prose.cpp", "man_page.cpp",

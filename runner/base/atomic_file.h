@@ -10,11 +10,13 @@
 #include <string_view>
 #include <system_error>
 
+#include "runner/base/descriptors.h"
 #include "runner/base/expected.h"
-#include "runner/base/file_place.h"
 #include "runner/base/signal_end.h"
 
 namespace leakgate {
+
+class FilePlace;
 
 // Until Commit succeeds, the file at the target path stays as it was. If the writer is killed, it
 // leaves no temporary file behind, provided that the file system supports files without names.
@@ -87,7 +89,7 @@ class AtomicFile {
 
   Content content_ = Content::kReport;
   std::filesystem::path path_;  // as the user typed it
-  FilePlace place_;
+  std::unique_ptr<FilePlace> place_;
   std::string temporary_;                 // the temporary file's name; empty: written directly
   bool is_named_ = false;                 // the temporary file has that name already
   std::unique_ptr<PartialFile> partial_;  // set while it has

@@ -2,8 +2,6 @@
 // as text and as a value, this process, and users.
 #pragma once
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +14,9 @@
 #include "runner/base/expected.h"
 
 namespace leakgate {
+
+// Closes a descriptor that is open.
+void CloseDescriptor(int fd);
 
 class UniqueFd {
  public:
@@ -37,7 +38,7 @@ class UniqueFd {
   // Hands the descriptor over to the caller, who must close it.
   [[nodiscard]] int Release() { return std::exchange(fd_, -1); }
   void Reset() {
-    if (fd_ >= 0) ::close(fd_);
+    if (fd_ >= 0) CloseDescriptor(fd_);
     fd_ = -1;
   }
 

@@ -7,8 +7,6 @@
 // Nothing else in runner/ opens files by their names, except for what ci/checks (MAY_OPEN) lists.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -65,7 +63,7 @@ using AcceptsName = std::function<bool(const std::string& name)>;
 class FileRights {
  public:
   // Makes this thread open files as `uid` and `gid` may (setfsuid(2)).
-  FileRights(uid_t uid, gid_t gid);
+  FileRights(unsigned uid, unsigned gid);
   ~FileRights();
   FileRights(const FileRights&) = delete;
   FileRights& operator=(const FileRights&) = delete;
@@ -77,7 +75,7 @@ class FileRights {
   const bool differ_;
   bool are_in_force_ = true;
   int dumpable_ = 0;
-  std::vector<gid_t> groups_;
+  std::vector<unsigned> groups_;
 };
 
 }  // namespace leakgate

@@ -7,14 +7,10 @@
 // async-signal-safe.
 #pragma once
 
-#include <signal.h>
-
 #include <cstddef>
 #include <string_view>
 
 namespace leakgate {
-
-[[nodiscard]] sigset_t EndSignals();
 
 // Installs the handler. Must be called once, at the start of the program.
 void HandleEndSignals();

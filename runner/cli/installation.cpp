@@ -1,6 +1,5 @@
 #include "runner/cli/installation.h"
 
-#include <elfutils/version.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <zlib.h>
@@ -10,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/region_layout.h"
+#include "runner/symbols/debug_facts.h"
 
 namespace leakgate {
 namespace {
@@ -26,12 +26,12 @@ std::string Compiler() {
 
 std::string Libraries() {
   return fmt::format(
-      "elfutils 0.{}, Boost {}.{}.{}, nlohmann/json {}.{}.{}, fmt {}.{}.{}, CLI11 {}, SQLite {}, "
+      "{}, Boost {}.{}.{}, nlohmann/json {}.{}.{}, fmt {}.{}.{}, CLI11 {}, SQLite {}, "
       "zlib {}",
-      _ELFUTILS_VERSION, BOOST_VERSION / 100'000, BOOST_VERSION / 100 % 1000, BOOST_VERSION % 100,
-      NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH,
-      FMT_VERSION / 10'000, FMT_VERSION / 100 % 100, FMT_VERSION % 100, CLI11_VERSION,
-      ::sqlite3_libversion(), ::zlibVersion());
+      DebugLibraryVersion(), BOOST_VERSION / 100'000, BOOST_VERSION / 100 % 1000,
+      BOOST_VERSION % 100, NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
+      NLOHMANN_JSON_VERSION_PATCH, FMT_VERSION / 10'000, FMT_VERSION / 100 % 100, FMT_VERSION % 100,
+      CLI11_VERSION, ::sqlite3_libversion(), ::zlibVersion());
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 
 #include "runner/base/descriptors.h"
 #include "runner/process/process_image.h"
-#include "runner/region/linux/region_file.h"
+#include "runner/region/region_file.h"
 
 namespace leakgate {
 

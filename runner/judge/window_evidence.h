@@ -12,7 +12,7 @@
 
 #include "runner/attribution/call_sites.h"
 #include "runner/budget/budget_set.h"
-#include "runner/reach/linux/find_reach.h"
+#include "runner/reach/find_reach.h"
 #include "runner/region/region_reader.h"
 #include "runner/result/run_result.h"
 #include "runner/symbols/symbolizer.h"

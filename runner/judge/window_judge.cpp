@@ -14,7 +14,6 @@
 #include "runner/judge/window_description.h"
 #include "runner/judge/window_evidence.h"
 #include "runner/judge/window_verdict.h"
-#include "runner/reach/linux/file_words.h"
 
 namespace leakgate {
 namespace {
@@ -52,7 +51,7 @@ WindowJudge::WindowJudge(const RegionReader& region, int pid, const JudgeSurroun
           [this](std::uint32_t stack) {
             return NameStackBySymbols(region_, stack, around_.symbolizer);
           }),
-      file_words_(std::make_shared<FileWords>()) {
+      file_words_(NewFileWords()) {
   sites_.FoldBy([this](const Finding& finding) { return FoldKeyOf(finding); });
 }
 

@@ -4,8 +4,6 @@
 // its process ends meanwhile (std::ifstream would throw then).
 #pragma once
 
-#include <fcntl.h>
-
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -35,9 +33,6 @@ inline constexpr std::size_t kMostEnvironment = std::size_t{8} << 20;
 // Reads /proc/PID/NAME up to `most_bytes`, and leaves out the rest: of files whose text the process
 // itself makes as long as it likes (cmdline, environ). Empty if the process has ended.
 [[nodiscard]] std::string ReadProcBegin(int pid, std::string_view name, std::size_t most_bytes);
-
-// Opens /proc/PID/NAME. Returns an empty descriptor on failure; errno tells why.
-[[nodiscard]] UniqueFd OpenProcFile(int pid, std::string_view name, int access = O_RDONLY);
 
 // Reads /proc/PID/task/TID/NAME. Returns an empty text if the thread has ended.
 [[nodiscard]] std::string ReadTaskFile(int pid, int tid, std::string_view name);

@@ -1,8 +1,6 @@
 // Finds a process and everything that it started, and processes that are traced for nobody.
 #pragma once
 
-#include <sys/types.h>
-
 #include <string>
 #include <vector>
 
@@ -11,13 +9,13 @@ namespace leakgate {
 // Kills `root`, its descendants, and processes that have left the tree but carry `mark` in their
 // environment (a NAME=VALUE that only this run's programs have). Returns when none is left, or
 // after a second.
-void KillProcessTree(pid_t root, const std::string& mark);
+void KillProcessTree(int root, const std::string& mark);
 
 // Returns whether `pid` is `root` or a descendant of it, by its parents as they are now.
-[[nodiscard]] bool IsBelow(pid_t pid, pid_t root);
+[[nodiscard]] bool IsBelow(int pid, int root);
 
 // Returns whether `pid` was started with `mark` in its environment; false if that cannot be read.
-[[nodiscard]] bool CarriesMark(pid_t pid, const std::string& mark);
+[[nodiscard]] bool CarriesMark(int pid, const std::string& mark);
 
 // Returns the parent of `pid`; 0 if the process has ended.
 [[nodiscard]] int ParentOf(int pid);

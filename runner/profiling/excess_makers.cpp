@@ -19,7 +19,7 @@
 #include "runner/recording/view/recording_view.h"
 #include "runner/recording/view/show_recording.h"
 #include "runner/report/excess.h"
-#include "runner/snapshot/file/linux/describe_process.h"
+#include "runner/snapshot/file/describe_process.h"
 
 namespace leakgate {
 namespace {

@@ -15,11 +15,11 @@
 #include "runner/process/proc_files.h"
 #include "runner/process/process_image.h"
 #include "runner/profiling/recorded_image.h"
-#include "runner/run/linux/launcher.h"
-#include "runner/run/linux/program_watch.h"
-#include "runner/run/linux/run_server.h"
+#include "runner/run/launcher.h"
 #include "runner/run/preparation.h"
-#include "runner/snapshot/file/linux/describe_process.h"
+#include "runner/run/program_watch.h"
+#include "runner/run/run_server.h"
+#include "runner/snapshot/file/describe_process.h"
 
 namespace leakgate {
 namespace {

@@ -12,7 +12,7 @@
 #include "runner/base/atomic_file.h"
 #include "runner/base/expected.h"
 #include "runner/recording/file/recorded_event.h"
-#include "runner/region/linux/event_buffers.h"
+#include "runner/region/event_buffers.h"
 #include "runner/result/run_result.h"
 
 namespace leakgate {

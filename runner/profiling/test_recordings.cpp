@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "runner/process/proc_files.h"
-#include "runner/snapshot/file/linux/describe_process.h"
+#include "runner/snapshot/file/describe_process.h"
 
 namespace leakgate {
 

@@ -9,7 +9,7 @@
 
 #include "runner/base/atomic_file.h"
 #include "runner/process/proc_files.h"
-#include "runner/snapshot/file/linux/describe_process.h"
+#include "runner/snapshot/file/describe_process.h"
 #include "runner/snapshot/file/write_snapshot.h"
 
 namespace leakgate {

@@ -8,8 +8,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "runner/reach/linux/find_reach.h"
-
 namespace leakgate {
 namespace {
 

@@ -21,7 +21,7 @@
 
 #include "common/operator_probe.h"
 #include "runner/base/expected.h"
-#include "runner/reach/linux/reach_request.h"
+#include "runner/reach/find_reach.h"
 #include "runner/reach/reach.h"
 #include "runner/region/region_reader.h"
 #include "runner/symbols/symbolizer.h"

@@ -1,5 +1,5 @@
 // Records what one traced image does into a file, while it runs: a thread of its own drains the
-// event buffers of the image's region (region/linux/event_buffers.h).
+// event buffers of the image's region (region/event_buffers.h).
 //
 //   Start      events are on; for an image that runs already, what is live then is in the file
 //              (it may be switched off and on by other commands: EventBuffers::SetOn)
@@ -21,7 +21,7 @@
 #include "runner/base/atomic_file.h"
 #include "runner/recording/event_time.h"
 #include "runner/recording/file/recorded_event.h"
-#include "runner/region/linux/event_buffers.h"
+#include "runner/region/event_buffers.h"
 #include "runner/region/region_reader.h"
 #include "runner/snapshot/file/region_records.h"
 

@@ -8,8 +8,8 @@
 #include "runner/base/descriptors.h"
 #include "runner/base/large_pages.h"
 #include "runner/base/time_limit.h"
-#include "runner/region/linux/claimed_memory.h"
-#include "runner/region/linux/live_chunks.h"
+#include "runner/region/claimed_memory.h"
+#include "runner/region/live_chunks.h"
 #include "runner/region/region_reader.h"
 #include "runner/region/shared_copy.h"
 

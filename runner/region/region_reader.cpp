@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "runner/region/linux/claimed_memory.h"
-#include "runner/region/linux/live_chunks.h"
+#include "runner/region/claimed_memory.h"
+#include "runner/region/live_chunks.h"
 #include "runner/region/shared_copy.h"
 
 namespace leakgate {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "runner/base/file_place.h"
+#include "runner/results/database_place.h"
 
 namespace leakgate {
 namespace {
@@ -13,52 +13,6 @@ Unexpected Unusable(const std::filesystem::path& path, std::string_view cause) {
   return UsageError(
       fmt::format("{}: {}; name a history of leakgate's, or a file that there is not yet",
                   path.string(), cause));
-}
-
-// SQLite writes pages into them, and takes pages from them.
-Expected<void> CheckJournals(const FilePlace& place, const std::filesystem::path& path) {
-  for (const std::string_view suffix : {"-journal", "-wal", "-shm"}) {
-    if (!place.IsSiblingPlanted(suffix)) continue;
-    return UsageError(
-        fmt::format("{}: the file beside it that ends in {} is another user's, in a directory that "
-                    "all may write; keep the history elsewhere",
-                    path.string(), suffix));
-  }
-  return {};
-}
-
-// SQLite takes only a path, and would wait for a writer of a FIFO. So the way to the file is walked
-// first: the result has no links, and SQLite is told to follow none. A new file is created here,
-// where it is certain who owns it.
-Expected<std::filesystem::path> PlaceOf(const std::filesystem::path& path, Database::Mode mode) {
-  const bool is_read = mode == Database::Mode::kRead;
-  const auto place =
-      FilePlace::Find(path, is_read ? FilePlace::Use::kRead : FilePlace::Use::kWrite);
-  if (!place) {
-    return UsageError(
-        fmt::format("{}: {}; {}", path.string(), place.error().cause, place.error().remedy));
-  }
-  if (place->occupant() && !S_ISREG(place->occupant()->st_mode)) {
-    return Unusable(path, "not a regular file");
-  }
-  if (const Expected<void> checked = CheckJournals(*place, path); !checked) {
-    return Unexpected(checked.error());
-  }
-  if (is_read && !place->occupant()) {
-    return UsageError(
-        fmt::format("{}: there is no such history; begin one: leakgate history add {} RESULT",
-                    path.string(), path.string()));
-  }
-  if (!is_read && !place->occupant()) {
-    constexpr mode_t kAsUmaskLets = 0666;
-    const auto made = place->OpenToAppend(kAsUmaskLets);
-    if (!made) return Unusable(path, made.error().cause);
-  }
-  const std::filesystem::path canonical = place->CanonicalPath();
-  if (canonical.empty())
-    return Unusable(path,
-                    "its directory cannot be named: the path is too long, or /proc is not mounted");
-  return canonical;
 }
 
 // The file may come from anywhere, so its schema may run nothing, and read nothing but its tables.
@@ -128,11 +82,13 @@ Statement& Statement::Reset() {
 }
 
 Expected<Database> Database::Open(const std::filesystem::path& path, Mode mode) {
-  const Expected<std::filesystem::path> place = PlaceOf(path, mode);
+  const Expected<std::filesystem::path> place =
+      PlaceOf(path, mode == Mode::kRead ? DatabaseUse::kRead : DatabaseUse::kWrite);
   if (!place) return Unexpected(place.error());
   const int flags = mode == Mode::kRead ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
   sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(place->c_str(), &handle, flags | SQLITE_OPEN_NOFOLLOW, nullptr);
+  const int code =
+      sqlite3_open_v2(place->string().c_str(), &handle, flags | SQLITE_OPEN_NOFOLLOW, nullptr);
   Database database(handle, path);
   if (code != SQLITE_OK) return Unusable(path, sqlite3_errmsg(handle));
   Distrust(handle);

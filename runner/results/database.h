@@ -51,7 +51,7 @@ class Database {
   enum class Mode { kRead, kWrite };  // kWrite creates the file if there is none
 
   // Opens only regular files. It refuses what other users may have put in the way, as reports do
-  // (base/file_place.h), journals included.
+  // (base/linux/file_place.h), journals included.
   [[nodiscard]] static Expected<Database> Open(const std::filesystem::path& path, Mode mode);
 
   [[nodiscard]] Statement Prepare(std::string_view sql) const {

@@ -12,7 +12,7 @@
 #include "runner/attribution/leak_identity.h"
 #include "runner/report/json/json_report.h"
 #include "runner/results/baseline_index.h"
-#include "runner/results/linux/index_files.h"
+#include "runner/results/index_files.h"
 #include "runner/results/result_file.h"
 #include "runner/results/result_text.h"
 

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "runner/judge/window_evidence.h"
-#include "runner/reach/linux/find_reach.h"
+#include "runner/reach/find_reach.h"
 #include "runner/report/left_behind_text.h"
 
 namespace leakgate {

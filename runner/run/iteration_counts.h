@@ -20,7 +20,7 @@
 #include "runner/judge/repetition_series.h"
 #include "runner/judge/window_meter.h"
 #include "runner/process/proc_files.h"
-#include "runner/region/linux/region_file.h"
+#include "runner/region/region_file.h"
 #include "runner/run/counts_by_stack.h"
 #include "runner/symbols/symbolizer.h"
 

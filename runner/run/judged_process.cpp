@@ -7,7 +7,7 @@
 #include "runner/base/time_limit.h"
 #include "runner/report/failure_text.h"
 #include "runner/report/left_behind_text.h"
-#include "runner/run/linux/free_memory.h"
+#include "runner/run/free_memory.h"
 #include "runner/run/preparation.h"
 
 namespace leakgate {

@@ -7,7 +7,7 @@
 #include "runner/attach/program_environment.h"
 #include "runner/budget/read_budget.h"
 #include "runner/process/process_image.h"
-#include "runner/run/linux/test_listing.h"
+#include "runner/run/test_listing.h"
 
 namespace leakgate {
 namespace {

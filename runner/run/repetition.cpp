@@ -21,7 +21,7 @@
 #include "runner/process/process_image.h"
 #include "runner/process/process_tree.h"
 #include "runner/run/iteration_counts.h"
-#include "runner/run/linux/process_memory_use.h"
+#include "runner/run/process_memory_use.h"
 
 namespace leakgate {
 namespace {
@@ -472,11 +472,6 @@ ScratchDirectory ScratchDirectory::ForRepetitions() {
     if (!made.path().empty()) return made;
   }
   return In("/tmp");
-}
-
-ScratchDirectory ScratchDirectory::In(const std::string& parent) {
-  std::string path = parent + "/leakgate-XXXXXX";
-  return ScratchDirectory(::mkdtemp(path.data()) != nullptr ? path : std::string());
 }
 
 ScratchDirectory::~ScratchDirectory() {

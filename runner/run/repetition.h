@@ -22,9 +22,10 @@
 #include <vector>
 
 #include "runner/run/iteration_counts.h"
-#include "runner/run/linux/launcher.h"
+#include "runner/run/launcher.h"
 #include "runner/run/preparation.h"
 #include "runner/run/run_request.h"
+#include "runner/run/scratch_copy.h"
 #include "runner/symbols/symbolizer.h"
 
 namespace leakgate {
@@ -40,32 +41,12 @@ namespace leakgate {
 // for any character. So another test may be chosen, too. Pure.
 [[nodiscard]] std::string FilterFor(const std::vector<std::string>& tests);
 
-// A directory for the files that a repeated test writes. It is removed with all that is in it.
-class ScratchDirectory {
- public:
-  // Makes a directory in `parent`; none if it cannot be made.
-  [[nodiscard]] static ScratchDirectory In(const std::string& parent);
-  // Makes a directory in TEST_TMPDIR, else in TMPDIR or /tmp; none if it cannot be made.
-  [[nodiscard]] static ScratchDirectory ForRepetitions();
-  ~ScratchDirectory();
-  ScratchDirectory(ScratchDirectory&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  ScratchDirectory& operator=(ScratchDirectory&&) = delete;
-
-  // Empty if there is no directory.
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  explicit ScratchDirectory(std::filesystem::path path) : path_(std::move(path)) {}
-
-  std::filesystem::path path_;
-};
-
 // How the tests' program is started.
 struct RepetitionSetup {
   const RunRequest& request;
   const Preparation& prepared;
   const InheritedState& inherited;
-  sigset_t signal_mask;  // the program begins with it
+  SignalMask signal_mask;  // the program begins with it
   Symbolizer& symbolizer;
   std::function<bool()> is_cancelled;  // polled during the repetitions
 };

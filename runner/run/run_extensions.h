@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runner/host/mailbox_server.h"
-#include "runner/region/linux/region_file.h"
+#include "runner/region/region_file.h"
 #include "runner/result/window_result.h"
 
 namespace leakgate {

@@ -20,14 +20,14 @@
 #include "runner/run/further_processes.h"
 #include "runner/run/gtest_output.h"
 #include "runner/run/judged_process.h"
-#include "runner/run/linux/launcher.h"
-#include "runner/run/linux/program_watch.h"
-#include "runner/run/linux/run_server.h"
+#include "runner/run/launcher.h"
 #include "runner/run/named_processes.h"
 #include "runner/run/operator_probe.h"
 #include "runner/run/preparation.h"
+#include "runner/run/program_watch.h"
 #include "runner/run/run_confirmations.h"
 #include "runner/run/run_outcome.h"
+#include "runner/run/run_server.h"
 #include "runner/run/running_tests.h"
 #include "runner/run/untraced_tests.h"
 
@@ -292,7 +292,7 @@ class Session {
   std::string WhyNotRepeated(const RunResult& result) const {
     if (IsTimeUp()) return "the run's timeout was reached";
     const std::optional<int> signal = result.program.signal;
-    if (!signal || (*signal != SIGKILL && !AsksToEnd(*signal))) return "";
+    if (!signal || !EndsByWish(*signal)) return "";
     return "the program " + ProgramExitText(result.program);
   }
 

@@ -1,4 +1,4 @@
-// What commands ask of runs (run/linux/run_server.h) and of session owners
+// What commands ask of runs (run/run_server.h) and of session owners
 // (linux/session_owner.h). Each call opens a connection of its own.
 #pragma once
 

@@ -7,8 +7,8 @@
 #include "runner/attribution/code_owner.h"
 #include "runner/process/proc_files.h"
 #include "runner/report/left_behind_text.h"
-#include "runner/sessions/linux/memory_limit.h"
-#include "runner/snapshot/file/linux/describe_process.h"
+#include "runner/sessions/memory_limit.h"
+#include "runner/snapshot/file/describe_process.h"
 #include "runner/snapshot/file/requested_snapshot.h"
 
 namespace leakgate {

@@ -8,9 +8,9 @@
 
 #include "runner/process/proc_files.h"
 #include "runner/process/process_image.h"
-#include "runner/reach/linux/frozen_process.h"
+#include "runner/reach/process_stop.h"
 #include "runner/sessions/session_client.h"
-#include "runner/snapshot/file/linux/describe_process.h"
+#include "runner/snapshot/file/describe_process.h"
 
 namespace leakgate {
 
@@ -98,10 +98,10 @@ Expected<SnapshotClosing> SnapshotSubject::Write(
 // lets it continue too early, no file is written.
 Expected<SnapshotClosing> SnapshotSubject::WriteStopped(const fs::path& path) const {
   if (process_->run_pid == 0) {
-    const Expected<FrozenProcess> frozen = FrozenProcess::Freeze(process_->status.pid);
-    if (!frozen) return Unexpected(frozen.error());
+    const Expected<std::unique_ptr<ProcessStop>> stop = ProcessStop::Stop(process_->status.pid);
+    if (!stop) return Unexpected(stop.error());
     return Write(path, SnapshotMoment::kStopped, [&]() -> Expected<void> {
-      if (frozen->HasStoodStill()) return {};
+      if ((*stop)->HasStoodStill()) return {};
       return WokenError(process_->status.pid);
     });
   }

@@ -37,4 +37,7 @@ struct DebugFacts {
 // Looks for separate debug files as reports do. If `file` is no ELF file, nothing is set.
 [[nodiscard]] DebugFacts ReadDebugFacts(const std::filesystem::path& file);
 
+// Returns the name and version of the library that reads debug information.
+[[nodiscard]] std::string DebugLibraryVersion();
+
 }  // namespace leakgate

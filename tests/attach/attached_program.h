@@ -9,7 +9,7 @@
 
 #include "runner/attach/attach.h"
 #include "runner/host/control_server.h"
-#include "runner/region/linux/region_file.h"
+#include "runner/region/region_file.h"
 
 namespace leakgate::test {
 

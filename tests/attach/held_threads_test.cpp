@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "runner/attach/linux/thread_stops.h"
-#include "runner/process/ptrace_stops.h"
+#include "runner/process/linux/ptrace_stops.h"
 #include "runner/reach/linux/frozen_process.h"
 #include "tests/attach/attached_program.h"
 

@@ -16,7 +16,7 @@
 
 #include "runner/recording/event_recorder.h"
 #include "runner/recording/file/read_recording.h"
-#include "runner/region/linux/region_file.h"
+#include "runner/region/region_file.h"
 
 namespace {
 

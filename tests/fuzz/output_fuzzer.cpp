@@ -6,7 +6,7 @@
 
 #include "runner/host/message_socket.h"
 #include "runner/run/gtest_output.h"
-#include "runner/run/linux/test_listing.h"
+#include "runner/run/test_listing.h"
 #include "runner/sessions/session_messages.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {

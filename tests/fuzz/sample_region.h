@@ -2,7 +2,7 @@
 // fuzzer to scribble on. One for the whole process.
 #pragma once
 
-#include "runner/region/linux/region_file.h"
+#include "runner/region/region_file.h"
 
 namespace leakgate::fuzz {
 

@@ -10,7 +10,7 @@
 #include <random>
 
 #include "runner/base/descriptors.h"
-#include "runner/base/local_socket.h"
+#include "runner/base/linux/local_socket.h"
 #include "tests/integration/launch_commands.h"
 
 namespace leakgate::test {

@@ -14,7 +14,7 @@
 #include "common/control_protocol.h"
 #include "common/region_layout.h"
 #include "runner/base/descriptors.h"
-#include "runner/base/local_socket.h"
+#include "runner/base/linux/local_socket.h"
 #include "tests/integration/launch_commands.h"
 
 namespace leakgate::test {

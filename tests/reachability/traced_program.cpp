@@ -9,7 +9,8 @@
 #include <stdexcept>
 
 #include "runner/attach/program_environment.h"
-#include "runner/run/linux/program_watch.h"
+#include "runner/run/linux/signal_set.h"
+#include "runner/run/program_watch.h"
 
 namespace leakgate::test {
 namespace {
@@ -43,7 +44,7 @@ TracedProgram::TracedProgram(const std::string& program,
       .name = program,
       .arguments = arguments,
       .environment = ValueOf(ProgramEnvironment(OwnEnvironment(), {AgentPath(), server_->name()})),
-      .signal_mask = no_signals,
+      .signal_mask = MaskOf(no_signals),
       .inherited = inherited};
   auto launched = SuspendedProcess::Launch(request);
   ::dup2(own_output, STDOUT_FILENO);

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "runner/host/control_server.h"
-#include "runner/reach/linux/find_reach.h"
-#include "runner/region/linux/region_file.h"
-#include "runner/run/linux/launcher.h"
+#include "runner/reach/find_reach.h"
+#include "runner/region/region_file.h"
+#include "runner/run/launcher.h"
 
 namespace leakgate::test {
 

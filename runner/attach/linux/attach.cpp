@@ -17,8 +17,8 @@
 #include "runner/attach/linux/target.h"
 #include "runner/base/descriptors.h"
 #include "runner/base/linux/proc_place.h"
+#include "runner/process/linux/ptrace_stops.h"
 #include "runner/process/proc_files.h"
-#include "runner/process/ptrace_stops.h"
 
 namespace leakgate {
 namespace {

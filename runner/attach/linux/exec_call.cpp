@@ -10,6 +10,7 @@
 #include "runner/attach/linux/target_module.h"
 #include "runner/attach/linux/thread_stops.h"
 #include "runner/base/linux/proc_place.h"
+#include "runner/process/linux/open_proc_file.h"
 #include "runner/process/proc_files.h"
 
 namespace leakgate {

@@ -22,9 +22,10 @@
 #include "runner/attach/linux/exec_call.h"
 #include "runner/attach/linux/exec_catch.h"
 #include "runner/attach/linux/exec_watchdog.h"
+#include "runner/base/linux/local_socket.h"
 #include "runner/base/linux/proc_place.h"
-#include "runner/base/local_socket.h"
 #include "runner/process/image_inspection.h"
+#include "runner/process/linux/open_proc_file.h"
 #include "runner/process/proc_files.h"
 
 namespace leakgate {

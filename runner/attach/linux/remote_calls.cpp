@@ -6,8 +6,8 @@
 
 #include "runner/arch/held_call.h"
 #include "runner/attach/linux/thread_stops.h"
+#include "runner/process/linux/ptrace_stops.h"
 #include "runner/process/proc_files.h"
-#include "runner/process/ptrace_stops.h"
 
 namespace leakgate {
 namespace {

@@ -12,6 +12,7 @@
 
 #include "runner/attach/linux/refusals.h"
 #include "runner/base/descriptors.h"
+#include "runner/process/linux/open_proc_file.h"
 #include "runner/process/proc_files.h"
 
 namespace leakgate {

@@ -11,7 +11,7 @@
 
 #include "runner/attach/linux/held_thread.h"
 #include "runner/base/expected.h"
-#include "runner/process/waiting_call.h"
+#include "runner/process/linux/waiting_call.h"
 
 namespace leakgate {
 

@@ -11,7 +11,7 @@
 #include <sstream>
 #include <unordered_map>
 
-#include "runner/base/local_socket.h"
+#include "runner/base/linux/local_socket.h"
 #include "runner/process/proc_files.h"
 
 namespace leakgate {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "runner/base/atomic_file.h"
-#include "runner/base/file_place.h"
+#include "runner/base/linux/file_place.h"
 #include "runner/base/regular_file.h"
 
 namespace leakgate {

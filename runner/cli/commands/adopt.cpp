@@ -16,9 +16,9 @@
 #include "runner/cli/terminal.h"
 #include "runner/process/process_image.h"
 #include "runner/report/window_text.h"
-#include "runner/run/linux/child_command.h"
-#include "runner/run/linux/test_listing.h"
+#include "runner/run/child_command.h"
 #include "runner/run/repetition.h"
+#include "runner/run/test_listing.h"
 
 namespace leakgate {
 namespace {

@@ -10,7 +10,7 @@
 #include "runner/process/image_inspection.h"
 #include "runner/process/process_image.h"
 #include "runner/region/amount.h"
-#include "runner/run/linux/child_command.h"
+#include "runner/run/child_command.h"
 
 namespace leakgate {
 namespace {

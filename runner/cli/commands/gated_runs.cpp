@@ -6,7 +6,7 @@
 #include "runner/cli/commands/adopted_programs.h"
 #include "runner/cli/terminal.h"
 #include "runner/report/window_text.h"
-#include "runner/run/linux/child_command.h"
+#include "runner/run/child_command.h"
 
 namespace leakgate {
 namespace {

@@ -22,8 +22,8 @@
 #include "runner/report/summary_text.h"
 #include "runner/results/history.h"
 #include "runner/results/read_baseline.h"
-#include "runner/run/linux/test_listing.h"
 #include "runner/run/run_outcome.h"
+#include "runner/run/test_listing.h"
 
 namespace leakgate {
 namespace {

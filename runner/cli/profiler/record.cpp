@@ -11,9 +11,9 @@
 #include "runner/process/process_image.h"
 #include "runner/recording/file/read_recording.h"
 #include "runner/region/amount.h"
-#include "runner/run/linux/program_watch.h"
-#include "runner/sessions/linux/session_owner.h"
+#include "runner/run/program_watch.h"
 #include "runner/sessions/session_client.h"
+#include "runner/sessions/session_owner.h"
 #include "runner/snapshot/view/heading_text.h"
 
 namespace leakgate {
@@ -79,7 +79,7 @@ void AwaitEnd(const RecordCommand& command, const std::string& session,
   const UniqueFd end = WatchEnd(*command.pid);
   while (true) {
     const auto signal = signals.Take(std::chrono::milliseconds(50));
-    if (signal && AsksToEnd(signal->si_signo)) return;
+    if (signal && AsksToEnd(signal->number)) return;
     if (HasEnded(end) || HasEnded(owner_end)) return;
     if (buffers == nullptr) buffers = BuffersOf(session, *command.pid);
     if (buffers != nullptr && buffers->IsStopAsked()) return;

@@ -7,7 +7,7 @@
 
 #include "runner/base/expected.h"
 #include "runner/cli/option_list.h"
-#include "runner/region/linux/event_buffers.h"
+#include "runner/region/event_buffers.h"
 
 namespace leakgate {
 

@@ -13,9 +13,9 @@
 #include "runner/cli/profiler/session_ring.h"
 #include "runner/process/process_tree.h"
 #include "runner/report/style.h"
-#include "runner/sessions/linux/session_owner.h"
 #include "runner/sessions/session_client.h"
 #include "runner/sessions/session_messages.h"
+#include "runner/sessions/session_owner.h"
 
 namespace leakgate {
 

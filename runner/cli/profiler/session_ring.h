@@ -8,7 +8,7 @@
 
 #include "runner/base/expected.h"
 #include "runner/cli/option_list.h"
-#include "runner/sessions/linux/snapshot_ring.h"
+#include "runner/sessions/snapshot_ring.h"
 
 namespace leakgate {
 

@@ -16,9 +16,9 @@
 #include "runner/process/proc_files.h"
 #include "runner/region/amount.h"
 #include "runner/region/region_words.h"
-#include "runner/run/linux/program_watch.h"
-#include "runner/sessions/linux/session_owner.h"
+#include "runner/run/program_watch.h"
 #include "runner/sessions/session_client.h"
+#include "runner/sessions/session_owner.h"
 
 namespace leakgate {
 namespace {
@@ -357,7 +357,7 @@ Expected<int> Execute(const SnapshotPeriodicCommand& command) {
       return kExitPass;
     }
     const auto signal = signals.Take(*command.every);
-    if (signal && AsksToEnd(signal->si_signo)) return kExitPass;
+    if (signal && AsksToEnd(signal->number)) return kExitPass;
   }
 }
 

@@ -11,7 +11,7 @@
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
 #include "runner/report/formats/source_excerpts.h"
-#include "runner/symbols/symbol_files.h"
+#include "runner/symbols/debug_servers.h"
 
 namespace leakgate {
 

@@ -21,9 +21,9 @@
 #include "runner/process/proc_files.h"
 #include "runner/region/amount.h"
 #include "runner/report/finding_text.h"
-#include "runner/run/linux/program_watch.h"
-#include "runner/sessions/linux/session_owner.h"
+#include "runner/run/program_watch.h"
 #include "runner/sessions/session_client.h"
+#include "runner/sessions/session_owner.h"
 #include "runner/sessions/take_snapshot.h"
 #include "runner/snapshot/view/live_sites.h"
 #include "runner/snapshot/view/show_snapshot.h"
@@ -345,7 +345,7 @@ bool Wait(const BlockedSignals& signals, Clock::time_point until) {
   for (auto now = Clock::now(); now < until; now = Clock::now()) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - now);
     const auto signal = signals.Take(left);
-    if (signal && AsksToEnd(signal->si_signo)) return false;
+    if (signal && AsksToEnd(signal->number)) return false;
   }
   return true;
 }

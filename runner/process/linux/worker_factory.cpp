@@ -13,8 +13,8 @@
 #include <exception>
 #include <map>
 
+#include "runner/base/linux/local_socket.h"
 #include "runner/base/linux/proc_place.h"
-#include "runner/base/local_socket.h"
 #include "runner/process/process_image.h"
 
 namespace leakgate {

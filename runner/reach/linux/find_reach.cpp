@@ -1,8 +1,9 @@
-#include "runner/reach/linux/find_reach.h"
+#include "runner/reach/find_reach.h"
 
 #include <algorithm>
 #include <future>
 
+#include "runner/reach/linux/file_words.h"
 #include "runner/reach/linux/look.h"
 #include "runner/reach/linux/threads_run.h"
 #include "runner/result/finding.h"
@@ -27,6 +28,8 @@ Expected<LookResult> LookAgain(ReachRequest request, const std::vector<LiveBlock
 }
 
 }  // namespace
+
+std::shared_ptr<FileWords> NewFileWords() { return std::make_shared<FileWords>(); }
 
 Expected<std::vector<BlockReach>> FindReach(const ReachRequest& request) {
   Expected<LookResult> first = OnThread(LookAtProcess, request, LookDepth::kQuick);

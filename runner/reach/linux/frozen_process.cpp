@@ -15,10 +15,10 @@
 #include "runner/arch/held_call.h"
 #include "runner/arch/registers.h"
 #include "runner/base/descriptors.h"
+#include "runner/process/linux/ptrace_stops.h"
+#include "runner/process/linux/thread_clock.h"
+#include "runner/process/linux/waiting_call.h"
 #include "runner/process/proc_files.h"
-#include "runner/process/ptrace_stops.h"
-#include "runner/process/thread_clock.h"
-#include "runner/process/waiting_call.h"
 
 namespace leakgate {
 namespace {

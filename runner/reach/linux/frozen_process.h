@@ -30,6 +30,7 @@
 
 #include "runner/arch/registers.h"
 #include "runner/base/expected.h"
+#include "runner/reach/process_stop.h"
 
 namespace leakgate {
 
@@ -125,9 +126,5 @@ class FrozenProcess {
   std::vector<Sleeper> sleepers_;
   std::vector<FrozenThread> threads_;
 };
-
-// Returns the error that a thread which had been left asleep has run while the process was frozen,
-// so that what was read of it is not of one moment.
-[[nodiscard]] Unexpected WokenError(int pid);
 
 }  // namespace leakgate

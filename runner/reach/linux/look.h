@@ -12,16 +12,9 @@
 #include <vector>
 
 #include "runner/base/expected.h"
-#include "runner/reach/linux/reach_request.h"
-#include "runner/reach/reach.h"
+#include "runner/reach/find_reach.h"
 
 namespace leakgate {
-
-enum class LookDepth {
-  kQuick,  // If the process has one thread only, blocks that would be lost get the slow look at
-           // once.
-  kSlow,
-};
 
 struct LookResult {
   std::vector<BlockReach> reaches;  // of each candidate, in their order
@@ -29,14 +22,6 @@ struct LookResult {
 };
 
 [[nodiscard]] Expected<LookResult> LookAtProcess(const ReachRequest& request, LookDepth depth);
-
-// What a look at all live blocks tells. There may be millions, so they are held once, and no holder
-// is named.
-struct HeapReach {
-  std::vector<LiveBlock> blocks;  // by address
-  std::vector<Reach> reaches;     // one for each; kUnknown where it was known to be lost
-  LookDepth depth = LookDepth::kQuick;
-};
 
 [[nodiscard]] Expected<HeapReach> LookAtHeap(const ReachRequest& request, LookDepth depth);
 

@@ -10,7 +10,8 @@
 
 #include "runner/base/page_size.h"
 #include "runner/base/time_limit.h"
-#include "runner/process/page_scan.h"
+#include "runner/process/linux/open_proc_file.h"
+#include "runner/process/linux/page_scan.h"
 #include "runner/process/proc_files.h"
 
 namespace leakgate {

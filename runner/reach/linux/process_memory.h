@@ -13,17 +13,9 @@
 #include <vector>
 
 #include "runner/base/descriptors.h"
+#include "runner/reach/address_range.h"
 
 namespace leakgate {
-
-struct AddressRange {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-
-  bool Has(std::uint64_t address) const { return address >= begin && address < end; }
-
-  friend bool operator==(const AddressRange&, const AddressRange&) = default;
-};
 
 // Pages that a range has.
 struct PresentPart {
@@ -107,12 +99,5 @@ class ProcessMemory {
   std::uint64_t last_begin_ = 0;  // of the piece that At() returned last
   const std::uint64_t* last_ = nullptr;
 };
-
-// Sorts ranges by address, joins those that overlap or touch, and leaves out empty ones. Pure.
-[[nodiscard]] std::vector<AddressRange> JoinRanges(std::vector<AddressRange> ranges);
-
-// Returns the parts of `range` that are not in `excluded`. Pure. REQUIRES: `excluded` is joined.
-[[nodiscard]] std::vector<AddressRange> SubtractRanges(AddressRange range,
-                                                       const std::vector<AddressRange>& excluded);
 
 }  // namespace leakgate

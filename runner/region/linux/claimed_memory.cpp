@@ -1,4 +1,4 @@
-#include "runner/region/linux/claimed_memory.h"
+#include "runner/region/claimed_memory.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "runner/region/linux/event_buffers.h"
+#include "runner/region/event_buffers.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>

@@ -1,4 +1,4 @@
-#include "runner/region/linux/live_chunks.h"
+#include "runner/region/live_chunks.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "runner/region/linux/region_file.h"
+#include "runner/region/region_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

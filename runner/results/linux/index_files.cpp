@@ -1,4 +1,4 @@
-#include "runner/results/linux/index_files.h"
+#include "runner/results/index_files.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

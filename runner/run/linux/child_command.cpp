@@ -1,4 +1,4 @@
-#include "runner/run/linux/child_command.h"
+#include "runner/run/child_command.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

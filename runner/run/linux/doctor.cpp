@@ -16,10 +16,10 @@
 #include "runner/process/proc_files.h"
 #include "runner/process/process_image.h"
 #include "runner/reach/linux/frozen_process.h"
-#include "runner/region/linux/region_file.h"
-#include "runner/run/linux/launcher.h"
-#include "runner/run/linux/program_watch.h"
+#include "runner/region/region_file.h"
+#include "runner/run/launcher.h"
 #include "runner/run/preparation.h"
+#include "runner/run/program_watch.h"
 
 namespace leakgate {
 namespace {

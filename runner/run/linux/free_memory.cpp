@@ -1,4 +1,4 @@
-#include "runner/run/linux/free_memory.h"
+#include "runner/run/free_memory.h"
 
 #include <malloc.h>
 

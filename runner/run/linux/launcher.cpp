@@ -1,10 +1,11 @@
-#include "runner/run/linux/launcher.h"
+#include "runner/run/launcher.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,7 +18,8 @@
 
 #include "runner/base/descriptors.h"
 #include "runner/process/image_inspection.h"
-#include "runner/process/ptrace_stops.h"
+#include "runner/process/linux/ptrace_stops.h"
+#include "runner/run/linux/signal_set.h"
 
 namespace leakgate {
 namespace {
@@ -66,7 +68,7 @@ struct StopAtExec {
     if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return LastError();
     if (::getppid() != parent) ::_exit(127);
     request.inherited.Restore();
-    sigset_t mask = request.signal_mask;
+    sigset_t mask = SetOf(request.signal_mask);
     ::sigdelset(&mask, SIGTRAP);
     if (::sigprocmask(SIG_SETMASK, &mask, nullptr) != 0) return LastError();
     if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) return LastError();
@@ -222,31 +224,42 @@ std::optional<ProgramExit> SuspendedProcess::Poll() {
   return std::nullopt;
 }
 
+struct InheritedState::Saved {
+  struct sigaction on_child_change {};
+  struct sigaction on_broken_pipe {};
+  struct sigaction on_file_limit {};
+  rlimit file_size{};
+  rlimit address_space{};
+  rlimit descriptors{};
+};
+
 InheritedState InheritedState::Take() {
   constexpr rlim_t kEnoughDescriptors = 1024;
-  InheritedState state;
-  SetDisposition(SIGCHLD, SIG_DFL, state.on_child_change_);
-  SetDisposition(SIGPIPE, SIG_IGN, state.on_broken_pipe_);
-  SetDisposition(SIGXFSZ, SIG_IGN, state.on_file_limit_);
-  RaiseLimit(RLIMIT_FSIZE, RLIM_INFINITY, state.file_size_);
-  RaiseLimit(RLIMIT_AS, RLIM_INFINITY, state.address_space_);
-  RaiseLimit(RLIMIT_NOFILE, kEnoughDescriptors, state.descriptors_);
+  Saved saved;
+  SetDisposition(SIGCHLD, SIG_DFL, saved.on_child_change);
+  SetDisposition(SIGPIPE, SIG_IGN, saved.on_broken_pipe);
+  SetDisposition(SIGXFSZ, SIG_IGN, saved.on_file_limit);
+  RaiseLimit(RLIMIT_FSIZE, RLIM_INFINITY, saved.file_size);
+  RaiseLimit(RLIMIT_AS, RLIM_INFINITY, saved.address_space);
+  RaiseLimit(RLIMIT_NOFILE, kEnoughDescriptors, saved.descriptors);
   FillStandardDescriptors();
+  InheritedState state;
+  state.saved_ = std::make_shared<const Saved>(saved);
   return state;
 }
 
 std::optional<std::uint64_t> InheritedState::AddressSpaceLimit() const {
-  if (address_space_.rlim_cur == RLIM_INFINITY) return std::nullopt;
-  return address_space_.rlim_cur;
+  if (saved_->address_space.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  return saved_->address_space.rlim_cur;
 }
 
 void InheritedState::Restore() const noexcept {
-  ::sigaction(SIGCHLD, &on_child_change_, nullptr);
-  ::sigaction(SIGPIPE, &on_broken_pipe_, nullptr);
-  ::sigaction(SIGXFSZ, &on_file_limit_, nullptr);
-  ::setrlimit(RLIMIT_FSIZE, &file_size_);
-  ::setrlimit(RLIMIT_AS, &address_space_);
-  ::setrlimit(RLIMIT_NOFILE, &descriptors_);
+  ::sigaction(SIGCHLD, &saved_->on_child_change, nullptr);
+  ::sigaction(SIGPIPE, &saved_->on_broken_pipe, nullptr);
+  ::sigaction(SIGXFSZ, &saved_->on_file_limit, nullptr);
+  ::setrlimit(RLIMIT_FSIZE, &saved_->file_size);
+  ::setrlimit(RLIMIT_AS, &saved_->address_space);
+  ::setrlimit(RLIMIT_NOFILE, &saved_->descriptors);
 }
 
 }  // namespace leakgate

@@ -1,4 +1,4 @@
-#include "runner/run/linux/process_memory_use.h"
+#include "runner/run/process_memory_use.h"
 
 #include <unistd.h>
 

@@ -1,7 +1,8 @@
-#include "runner/run/linux/program_watch.h"
+#include "runner/run/program_watch.h"
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,8 +10,10 @@
 #include <algorithm>
 #include <climits>
 #include <ctime>
+#include <type_traits>
 
-#include "runner/base/signal_end.h"
+#include "runner/base/linux/end_signals.h"
+#include "runner/run/linux/signal_set.h"
 
 namespace leakgate {
 namespace {
@@ -22,15 +25,22 @@ constexpr std::chrono::milliseconds kWitnessPatience(20);
 // Equal signals may reach the runner as one, so reports that nobody asked for are forgotten.
 constexpr std::chrono::milliseconds kMemory(250);
 
-timespec MonotonicTime() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return now;
+using Clock = std::chrono::steady_clock;  // the same in each process (CLOCK_MONOTONIC)
+
+ReceivedSignal ReceivedFrom(const siginfo_t& signal) {
+  return {.number = signal.si_signo,
+          .sender = signal.si_pid,
+          .code = signal.si_code,
+          .value = reinterpret_cast<std::intptr_t>(signal.si_value.sival_ptr)};
 }
 
-std::chrono::nanoseconds Between(const timespec& begin, const timespec& end) {
-  return std::chrono::seconds(end.tv_sec - begin.tv_sec) +
-         std::chrono::nanoseconds(end.tv_nsec - begin.tv_nsec);
+// Returns nullopt if none of `signals` comes for `patience`.
+std::optional<ReceivedSignal> TakeOneOf(const sigset_t& signals,
+                                        std::chrono::milliseconds patience) {
+  const timespec timeout{patience.count() / 1000, patience.count() % 1000 * 1'000'000};
+  siginfo_t signal{};
+  if (::sigtimedwait(&signals, &signal, &timeout) <= 0) return std::nullopt;
+  return ReceivedFrom(signal);
 }
 
 // Closes everything but `out`, so that a reader of the runner's output sees its end.
@@ -47,8 +57,9 @@ void KeepOnly(int out) {
   KeepOnly(out);
   for (;;) {
     siginfo_t signal{};
-    if (::sigwaitinfo(&signals, &signal) <= 0 || !WasSentByProcess(signal)) continue;
-    const GroupWitness::Sighting sighting{signal.si_signo, signal.si_pid, MonotonicTime()};
+    if (::sigwaitinfo(&signals, &signal) <= 0 || !WasSentByProcess(ReceivedFrom(signal))) continue;
+    const GroupWitness::Sighting sighting{signal.si_signo, signal.si_pid, Clock::now()};
+    static_assert(std::is_trivially_copyable_v<GroupWitness::Sighting>);
     (void)!::write(out, &sighting, sizeof(sighting));
   }
 }
@@ -58,58 +69,72 @@ constexpr std::chrono::seconds kStopPatience(2);
 
 bool AsksToStop(int signal) { return signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU; }
 
-void PassOn(const siginfo_t& signal, pid_t pid) {
-  if (signal.si_code == SI_QUEUE) {
-    ::sigqueue(pid, signal.si_signo, signal.si_value);
+void PassOn(const ReceivedSignal& signal, pid_t pid) {
+  if (signal.code == SI_QUEUE) {
+    sigval value{};
+    value.sival_ptr = reinterpret_cast<void*>(signal.value);
+    ::sigqueue(pid, signal.number, value);
   } else {
-    ::kill(pid, signal.si_signo);
+    ::kill(pid, signal.number);
   }
 }
 
 }  // namespace
 
 BlockedSignals::BlockedSignals() {
-  ::sigfillset(&blocked_);
-  for (const int signal : kOfFaults) ::sigdelset(&blocked_, signal);
-  ::pthread_sigmask(SIG_BLOCK, &blocked_, &original_);
+  sigset_t blocked;
+  sigset_t original;
+  ::sigfillset(&blocked);
+  for (const int signal : kOfFaults) ::sigdelset(&blocked, signal);
+  ::pthread_sigmask(SIG_BLOCK, &blocked, &original);
+  blocked_ = MaskOf(blocked);
+  original_ = MaskOf(original);
 }
 
 // What the program has sent to its process group, and ignored itself, must not end the runner now.
 // What asks to end or to stop still does.
 BlockedSignals::~BlockedSignals() {
-  sigset_t for_program = blocked_;
+  sigset_t for_program = SetOf(blocked_);
   for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGTSTP, SIGTTIN, SIGTTOU}) {
     ::sigdelset(&for_program, signal);
   }
-  constexpr timespec kNoPatience{};
-  while (::sigtimedwait(&for_program, nullptr, &kNoPatience) > 0) {
+  while (TakeOneOf(for_program, {})) {
   }
-  ::pthread_sigmask(SIG_SETMASK, &original_, nullptr);
+  const sigset_t original = SetOf(original_);
+  ::pthread_sigmask(SIG_SETMASK, &original, nullptr);
 }
 
-std::optional<siginfo_t> BlockedSignals::Take(std::chrono::milliseconds patience) const {
-  const timespec timeout{patience.count() / 1000, patience.count() % 1000 * 1'000'000};
-  siginfo_t signal{};
-  if (::sigtimedwait(&blocked_, &signal, &timeout) <= 0) return std::nullopt;
-  return signal;
+std::optional<ReceivedSignal> BlockedSignals::Take(std::chrono::milliseconds patience) const {
+  return TakeOneOf(SetOf(blocked_), patience);
 }
 
 OwnEndSignals::OwnEndSignals(std::optional<int> late) {
   const sigset_t requests = EndSignals();
-  ::pthread_sigmask(SIG_UNBLOCK, &requests, &blocked_);
+  sigset_t blocked;
+  ::pthread_sigmask(SIG_UNBLOCK, &requests, &blocked);
+  blocked_ = MaskOf(blocked);
   if (late) ::raise(*late);
 }
 
-OwnEndSignals::~OwnEndSignals() { ::pthread_sigmask(SIG_SETMASK, &blocked_, nullptr); }
+OwnEndSignals::~OwnEndSignals() {
+  const sigset_t blocked = SetOf(blocked_);
+  ::pthread_sigmask(SIG_SETMASK, &blocked, nullptr);
+}
 
-GroupWitness::GroupWitness(const sigset_t& signals) {
+bool AsksToEnd(int signal) {
+  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+}
+
+bool EndsByWish(int signal) { return signal == SIGKILL || AsksToEnd(signal); }
+
+GroupWitness::GroupWitness(const SignalMask& signals) {
   int ends[2] = {-1, -1};
   if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return;
   sightings_fd_ = UniqueFd(ends[0]);
   const UniqueFd out(ends[1]);
   const pid_t runner = ::getpid();
   pid_ = ::fork();
-  if (pid_ == 0) Witness(runner, out.get(), signals);
+  if (pid_ == 0) Witness(runner, out.get(), SetOf(signals));
 }
 
 GroupWitness::~GroupWitness() {
@@ -118,15 +143,14 @@ GroupWitness::~GroupWitness() {
   if (::kill(pid_, SIGKILL) == 0) ::waitpid(pid_, nullptr, 0);
 }
 
-bool GroupWitness::HasSeen(const siginfo_t& signal) {
+bool GroupWitness::HasSeen(const ReceivedSignal& signal) {
   if (pid_ < 0) return false;
   do {
-    const timespec now = MonotonicTime();
-    std::erase_if(sightings_,
-                  [&](const Sighting& old) { return Between(old.seen, now) > kMemory; });
+    const Clock::time_point now = Clock::now();
+    std::erase_if(sightings_, [&](const Sighting& old) { return now - old.seen > kMemory; });
     const auto match =
         std::find_if(sightings_.begin(), sightings_.end(), [&](const Sighting& seen) {
-          return seen.signal == signal.si_signo && seen.sender == signal.si_pid;
+          return seen.signal == signal.number && seen.sender == signal.sender;
         });
     if (match == sightings_.end()) continue;
     sightings_.erase(match);
@@ -157,32 +181,30 @@ std::optional<ProgramExit> ProgramWatch::WaitUntil(std::optional<Clock::time_poi
       if (left <= std::chrono::milliseconds(0)) return std::nullopt;
       patience = std::min(patience, left);
     }
-    const std::optional<siginfo_t> signal = signals_.Take(patience);
+    const std::optional<ReceivedSignal> signal = signals_.Take(patience);
     if (signal) OnSignal(*signal);
   }
 }
 
 std::optional<int> ProgramWatch::TakeLateRequest() {
   const sigset_t requests = EndSignals();
-  constexpr timespec kNoPatience{};
-  siginfo_t signal{};
-  while (::sigtimedwait(&requests, &signal, &kNoPatience) > 0) {
-    if (MustPassOn(signal)) return signal.si_signo;
+  while (const std::optional<ReceivedSignal> signal = TakeOneOf(requests, {})) {
+    if (MustPassOn(*signal)) return signal->number;
   }
   return std::nullopt;
 }
 
-void ProgramWatch::OnSignal(const siginfo_t& signal) {
-  if (AsksToStop(signal.si_signo)) asked_to_stop_ = Clock::now();
+void ProgramWatch::OnSignal(const ReceivedSignal& signal) {
+  if (AsksToStop(signal.number)) asked_to_stop_ = Clock::now();
   if (MustPassOn(signal)) PassOn(signal, process_.pid());
 }
 
 // The terminal's signals reach the whole group, the program included. An alarm reaches the runner
 // alone, but a process that set it before it executed the runner meant it for the program.
-bool ProgramWatch::MustPassOn(const siginfo_t& signal) {
-  if (signal.si_signo == SIGCHLD) return false;
-  if (!WasSentByProcess(signal)) return signal.si_signo == SIGALRM;
-  const bool is_own = signal.si_pid == ::getpid() || signal.si_pid == process_.pid();
+bool ProgramWatch::MustPassOn(const ReceivedSignal& signal) {
+  if (signal.number == SIGCHLD) return false;
+  if (!WasSentByProcess(signal)) return signal.number == SIGALRM;
+  const bool is_own = signal.sender == ::getpid() || signal.sender == process_.pid();
   return !is_own && !witness_.HasSeen(signal);
 }
 

@@ -1,4 +1,4 @@
-#include "runner/run/linux/run_server.h"
+#include "runner/run/run_server.h"
 
 #include <fmt/format.h>
 #include <poll.h>

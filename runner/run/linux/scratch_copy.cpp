@@ -1,4 +1,4 @@
-#include "runner/run/linux/scratch_copy.h"
+#include "runner/run/scratch_copy.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -107,6 +107,11 @@ bool ScratchCopy::Enter() const noexcept {
   if (::chmod(upper_.c_str(), mode_) != 0) return false;
   return ::mount("overlay", directory_.c_str(), "overlay", 0, options_.c_str()) == 0 &&
          ::chdir(directory_.c_str()) == 0;
+}
+
+ScratchDirectory ScratchDirectory::In(const std::string& parent) {
+  std::string path = parent + "/leakgate-XXXXXX";
+  return ScratchDirectory(::mkdtemp(path.data()) != nullptr ? path : std::string());
 }
 
 }  // namespace leakgate

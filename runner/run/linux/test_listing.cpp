@@ -1,4 +1,4 @@
-#include "runner/run/linux/test_listing.h"
+#include "runner/run/test_listing.h"
 
 #include <fmt/format.h>
 #include <signal.h>

@@ -22,7 +22,7 @@
 #include "runner/attach/linux/exec_hold.h"
 #include "runner/attach/linux/program_begin.h"
 #include "runner/attach/linux/watched_mounts.h"
-#include "runner/base/local_socket.h"
+#include "runner/base/linux/local_socket.h"
 #include "runner/host/control_server.h"
 #include "runner/host/message_socket.h"
 #include "runner/process/linux/worker_factory.h"

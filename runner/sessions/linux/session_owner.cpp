@@ -1,4 +1,4 @@
-#include "runner/sessions/linux/session_owner.h"
+#include "runner/sessions/session_owner.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "runner/sessions/linux/snapshot_ring.h"
+#include "runner/sessions/snapshot_ring.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>

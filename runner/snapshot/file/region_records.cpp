@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runner/snapshot/file/linux/describe_process.h"
+#include "runner/snapshot/file/describe_process.h"
 
 namespace leakgate {
 namespace {

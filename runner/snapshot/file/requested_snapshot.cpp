@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "runner/process/proc_files.h"
-#include "runner/snapshot/file/linux/describe_process.h"
+#include "runner/snapshot/file/describe_process.h"
 #include "runner/snapshot/file/write_snapshot.h"
 
 namespace leakgate {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "runner/snapshot/file/linux/describe_process.h"
-#include "runner/snapshot/file/linux/resident_pages.h"
+#include "runner/snapshot/file/describe_process.h"
+#include "runner/snapshot/file/resident_pages.h"
 #include "runner/snapshot/file/snapshot_writer.h"
 
 namespace leakgate {

@@ -6,7 +6,7 @@
 
 #include "runner/attribution/code_owner.h"
 #include "runner/attribution/wrappers.h"
-#include "runner/snapshot/file/linux/describe_process.h"
+#include "runner/snapshot/file/describe_process.h"
 
 namespace leakgate {
 namespace {

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "runner/symbols/elf_file.h"
+#include "runner/symbols/elf/elf_file.h"
 
 namespace leakgate {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-#include "runner/symbols/elf_file.h"
+#include "runner/symbols/elf/elf_file.h"
 
 namespace leakgate {
 namespace {

@@ -27,7 +27,7 @@
 #include <vector>
 
 #include "runner/host/control_server.h"
-#include "runner/region/linux/region_file.h"
+#include "runner/region/region_file.h"
 
 namespace leakgate::bench {
 namespace {

@@ -17,9 +17,9 @@
 #include "runner/attach/program_environment.h"
 #include "runner/cli/installation.h"
 #include "runner/host/control_server.h"
-#include "runner/region/linux/region_file.h"
-#include "runner/run/linux/launcher.h"
-#include "runner/run/linux/program_watch.h"
+#include "runner/region/region_file.h"
+#include "runner/run/launcher.h"
+#include "runner/run/program_watch.h"
 
 namespace {
 

@@ -21,7 +21,7 @@
 #include "plugin/agent/record/recorder.h"
 #include "plugin/agent/windows/windows.h"
 #include "runner/attribution/code_owner.h"
-#include "runner/snapshot/file/linux/describe_process.h"
+#include "runner/snapshot/file/describe_process.h"
 #include "runner/snapshot/file/write_snapshot.h"
 #include "runner/snapshot/view/show_snapshot.h"
 #include "tests/bench/workloads/call_depth.h"

@@ -14,7 +14,7 @@
 
 #include "common/control_protocol.h"
 #include "runner/base/descriptors.h"
-#include "runner/base/local_socket.h"
+#include "runner/base/linux/local_socket.h"
 #include "runner/process/proc_files.h"
 
 namespace leakgate::agent {

@@ -13,7 +13,7 @@
 #include "plugin/agent/unwind/module_table.h"
 #include "plugin/agent/windows/counters.h"
 #include "plugin/agent/windows/windows.h"
-#include "runner/region/linux/region_file.h"
+#include "runner/region/region_file.h"
 
 namespace leakgate::test {
 

@@ -2,7 +2,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-#include "runner/process/waiting_call.h"
+#include "runner/process/linux/waiting_call.h"
 
 namespace leakgate {
 namespace {

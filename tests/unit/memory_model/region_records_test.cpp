@@ -71,7 +71,8 @@ TEST(RegionRecordModelTest, ShowsTheStackOfABlockWhicheverThreadHasMadeIt) {
   EXPECT_TRUE(CanEnd(Machine::kArm, {makes_in_no_order, records(kAcquire), reads}, is_missing));
 }
 
-// The mailbox: a question and its answer (windows/mailbox.cpp, runner/host/mailbox_server.cpp).
+// The mailbox: a question and its answer (windows/mailbox.cpp,
+// runner/host/linux/mailbox_server.cpp).
 TEST(RegionRecordModelTest, AnswersTheQuestionThatWasAsked) {
   const auto asks = [](Order order) {
     return Thread{Store("window", 7), Store("request", 1, kRelease),

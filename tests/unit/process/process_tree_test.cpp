@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "runner/process/proc_files.h"
-#include "runner/snapshot/file/linux/describe_process.h"
+#include "runner/snapshot/file/describe_process.h"
 
 namespace leakgate {
 namespace {

@@ -1,4 +1,4 @@
-#include "runner/process/thread_clock.h"
+#include "runner/process/linux/thread_clock.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>

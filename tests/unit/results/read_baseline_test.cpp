@@ -10,7 +10,7 @@
 
 #include "runner/attribution/leak_identity.h"
 #include "runner/results/baseline_index.h"
-#include "runner/results/linux/index_files.h"
+#include "runner/results/index_files.h"
 #include "tests/unit/results/reports.h"
 
 namespace leakgate {

@@ -1,5 +1,5 @@
 // A run's server and those who ask it, in one process. What it serves is a child that sleeps.
-#include "runner/run/linux/run_server.h"
+#include "runner/run/run_server.h"
 
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 
 #include "runner/host/named_sockets.h"
 #include "runner/process/proc_files.h"
-#include "runner/region/linux/region_file.h"
+#include "runner/region/region_file.h"
 #include "runner/sessions/session_client.h"
 #include "runner/sessions/take_snapshot.h"
 

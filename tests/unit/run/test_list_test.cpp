@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "runner/run/linux/test_listing.h"
+#include "runner/run/test_listing.h"
 
 namespace leakgate {
 namespace {

@@ -1,4 +1,4 @@
-#include "runner/sessions/linux/memory_limit.h"
+#include "runner/sessions/memory_limit.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "runner/symbols/call_target.h"
+#include "runner/symbols/elf/call_target.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,9 @@
+#include "runner/symbols/debug_servers.h"
+
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include "runner/symbols/symbol_files.h"
+#include "runner/symbols/elf/symbol_files.h"
 
 namespace leakgate {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "runner/symbols/elf_file.h"
+#include "runner/symbols/elf/elf_file.h"
 #include "tests/unit/symbols/compiled_library.h"
 
 namespace leakgate {

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "runner/symbols/debug_information.h"
+#include "runner/symbols/elf/debug_information.h"
 #include "tests/unit/symbols/compiled_library.h"
 
 namespace leakgate {

@@ -1,10 +1,11 @@
 // If a module's file is not where it was mapped, it is found in other directories by its build-id,
 // or not at all; a file of another build is never taken.
-#include "runner/symbols/symbol_files.h"
+#include "runner/symbols/elf/symbol_files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runner/symbols/debug_servers.h"
 #include "runner/symbols/symbolizer.h"
 #include "tests/unit/symbols/compiled_library.h"
 

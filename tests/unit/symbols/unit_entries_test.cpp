@@ -1,6 +1,6 @@
 // What is found at once is compared with what a walk over all entries finds, for each unit of
 // libraries that several compilers have made.
-#include "runner/symbols/unit_entries.h"
+#include "runner/symbols/elf/unit_entries.h"
 
 #include <dwarf.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 
 #include <string>
 
-#include "runner/symbols/debug_information.h"
+#include "runner/symbols/elf/debug_information.h"
 #include "tests/unit/symbols/compiled_library.h"
 
 namespace leakgate {

@@ -1,4 +1,4 @@
-#include "runner/snapshot/file/linux/describe_process.h"
+#include "runner/snapshot/file/describe_process.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>

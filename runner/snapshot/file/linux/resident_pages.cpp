@@ -1,4 +1,4 @@
-#include "runner/snapshot/file/linux/resident_pages.h"
+#include "runner/snapshot/file/resident_pages.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -15,7 +15,8 @@
 #include <utility>
 
 #include "runner/base/page_size.h"
-#include "runner/process/page_scan.h"
+#include "runner/process/linux/open_proc_file.h"
+#include "runner/process/linux/page_scan.h"
 #include "runner/process/proc_files.h"
 
 namespace leakgate {

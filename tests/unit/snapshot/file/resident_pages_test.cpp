@@ -1,5 +1,5 @@
 // Which pages of mappings are in memory, as the kernel tells this very process's.
-#include "runner/snapshot/file/linux/resident_pages.h"
+#include "runner/snapshot/file/resident_pages.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,0 +1,63 @@
+// Finds functions and source lines by address in a module's debug information (DWARF 2 to 5,
+// split or not).
+//
+// It keeps an index of its own, because elfutils finds a compilation unit by the .debug_aranges
+// section, which Clang does not write. A unit is read when an address in it is first asked for.
+//
+// Used by ModuleFile. If debug information is broken, frames are missing; the walk always ends.
+#pragma once
+
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "runner/symbols/elf/debug_information.h"
+#include "runner/symbols/elf/elf_file.h"
+#include "runner/symbols/frame.h"
+
+namespace leakgate {
+
+struct DebugFunction {
+  std::string linkage_name;  // as the linker spells it; may be empty
+  std::string name;          // set if the linkage name is missing or cannot be demangled; it has
+                             // no parameters
+  SourcePosition position;
+  std::uint64_t begin = 0;            // its address in the file; 0: in several pieces, or inlined
+  bool returns_void_pointer = false;  // it is declared to return void*
+};
+
+class DebugFunctions {
+ public:
+  // `module` must outlive this.
+  explicit DebugFunctions(Dwfl_Module* module);
+
+  // Returns the functions at `address`, an address in the file, those that were inlined there
+  // included, innermost first. Empty if no unit has the address.
+  [[nodiscard]] std::vector<DebugFunction> At(std::uint64_t address);
+
+ private:
+  struct Unit {
+    Dwarf_Die lines;        // has the line table
+    Dwarf_Die functions;    // has the functions: the same entry, or the one in the split file
+    std::string directory;  // where relative file names start
+    bool read = false;
+    RangeMap<Dwarf_Die> by_address = {};
+  };
+
+  static void ReadFunctions(Unit& unit);
+  // By the line table.
+  static SourcePosition LineAt(Unit& unit, Dwarf_Addr address);
+  // Returns where the inlined function was called.
+  static SourcePosition CallPosition(Unit& unit, Dwarf_Die* inlined);
+
+  Dwarf_Addr bias_ = 0;
+  std::deque<Unit> units_;
+  RangeMap<Unit*> unit_by_address_;
+  QualifiedNames names_;
+};
+
+}  // namespace leakgate
