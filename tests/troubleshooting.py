@@ -37,6 +37,8 @@ OTHER_FILES = {"doctor.cpp", "help_text.cpp", "command_prose.cpp", "man_page.cpp
 OTHER_TEXTS = {
     # the beginning of a unit
     "[Unit]\nDescription=leakgate traces {} in the session {}\nDocumentation=man:leakgate-session-start(1)",
+    # why a file is no history; the rest of the message says what to do
+    "not a regular file",
     # what ends the reading of a recording, and is never printed
     "nobody reads on", "read far enough",
     # what a bundle of snapshots is, and what was written

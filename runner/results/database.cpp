@@ -9,12 +9,6 @@ namespace {
 
 constexpr int kBusyMilliseconds = 30'000;  // another job may be adding
 
-Unexpected Unusable(const std::filesystem::path& path, std::string_view cause) {
-  return UsageError(
-      fmt::format("{}: {}; name a history of leakgate's, or a file that there is not yet",
-                  path.string(), cause));
-}
-
 // The file may come from anywhere, so its schema may run nothing, and read nothing but its tables.
 void Distrust(sqlite3* database) {
   sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 
 #include "runner/base/expected.h"
 
 namespace leakgate {
+
+// Returns the error that a file is no database of leakgate's.
+[[nodiscard]] Unexpected Unusable(const std::filesystem::path& path, std::string_view cause);
 
 enum class DatabaseUse { kRead, kWrite };
 

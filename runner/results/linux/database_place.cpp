@@ -8,13 +8,13 @@
 #include "runner/base/linux/file_place.h"
 
 namespace leakgate {
-namespace {
-
-Unexpected UnusablePlace(const std::filesystem::path& path, std::string_view cause) {
+Unexpected Unusable(const std::filesystem::path& path, std::string_view cause) {
   return UsageError(
       fmt::format("{}: {}; name a history of leakgate's, or a file that there is not yet",
                   path.string(), cause));
 }
+
+namespace {
 
 // SQLite writes pages into them, and takes pages from them.
 Expected<void> CheckJournals(const FilePlace& place, const std::filesystem::path& path) {
@@ -39,7 +39,7 @@ Expected<std::filesystem::path> PlaceOf(const std::filesystem::path& path, Datab
         fmt::format("{}: {}; {}", path.string(), place.error().cause, place.error().remedy));
   }
   if (place->occupant() && !S_ISREG(place->occupant()->st_mode)) {
-    return UnusablePlace(path, "not a regular file");
+    return Unusable(path, "not a regular file");
   }
   if (const Expected<void> checked = CheckJournals(*place, path); !checked) {
     return Unexpected(checked.error());
@@ -52,12 +52,12 @@ Expected<std::filesystem::path> PlaceOf(const std::filesystem::path& path, Datab
   if (!is_read && !place->occupant()) {
     constexpr mode_t kAsUmaskLets = 0666;
     const auto made = place->OpenToAppend(kAsUmaskLets);
-    if (!made) return UnusablePlace(path, made.error().cause);
+    if (!made) return Unusable(path, made.error().cause);
   }
   const std::filesystem::path canonical = place->CanonicalPath();
   if (canonical.empty())
-    return UnusablePlace(
-        path, "its directory cannot be named: the path is too long, or /proc is not mounted");
+    return Unusable(path,
+                    "its directory cannot be named: the path is too long, or /proc is not mounted");
   return canonical;
 }
 
