@@ -11,8 +11,6 @@
 
 namespace leakgate {
 
-void CloseDescriptor(int fd) { ::close(fd); }
-
 Expected<Mapping> Mapping::Map(const UniqueFd& fd, std::uint64_t offset, std::size_t bytes,
                                MappingAccess access) {
   const int protection = access == MappingAccess::kReadOnly ? PROT_READ : PROT_READ | PROT_WRITE;
