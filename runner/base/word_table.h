@@ -35,7 +35,7 @@ concept HasWords = requires {
 
 // Returns the word for `value`; the first word of the table for a value that no enumerator has.
 template <typename Enum, std::size_t count>
-const char* WordIn(const std::array<Named<Enum>, count>& table, Enum value) {
+constexpr const char* WordIn(const std::array<Named<Enum>, count>& table, Enum value) {
   const auto* const found = std::find_if(
       table.begin(), table.end(), [&](const Named<Enum>& named) { return named.value == value; });
   return found == table.end() ? table.front().word : found->word;
@@ -50,7 +50,7 @@ std::optional<Enum> ValueIn(const std::array<Named<Enum>, count>& table, std::st
 }
 
 template <HasWords Enum>
-[[nodiscard]] const char* Word(Enum value) {
+[[nodiscard]] constexpr const char* Word(Enum value) {
   return WordIn(WordTable<Enum>::kWords, value);
 }
 

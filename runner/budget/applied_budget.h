@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runner/budget/budget_file.h"
+#include "runner/budget/metric.h"
 
 namespace leakgate {
 
@@ -82,40 +83,46 @@ struct AppliedBudget {
 
 // A quantity that is limited in bytes and in blocks.
 struct AmountQuantity {
-  std::string_view key;
+  Quantity quantity;
   AmountLimits WindowLimits::*limits;
   AppliedAmountLimits AppliedBudget::*applied;
+
+  [[nodiscard]] constexpr std::string_view key() const { return Word(quantity); }
 };
 
 // A quantity that is limited by one number.
 struct NumberQuantity {
-  std::string_view key;
+  Quantity quantity;
   std::optional<Limit> WindowLimits::*limit;
   std::optional<AppliedLimit> AppliedBudget::*applied;
   bool in_bytes;             // false: the number is a count
   std::string_view counted;  // what it counts, in the plural; empty if it is in bytes
+
+  [[nodiscard]] constexpr std::string_view key() const { return Word(quantity); }
 };
 
 namespace quantity {
 
-inline constexpr AmountQuantity kOutstanding{"outstanding", &WindowLimits::outstanding,
+inline constexpr AmountQuantity kOutstanding{Quantity::kOutstanding, &WindowLimits::outstanding,
                                              &AppliedBudget::outstanding};
-inline constexpr AmountQuantity kLost{"lost", &WindowLimits::lost, &AppliedBudget::lost};
-inline constexpr AmountQuantity kRetained{"retained", &WindowLimits::retained,
+inline constexpr AmountQuantity kLost{Quantity::kLost, &WindowLimits::lost, &AppliedBudget::lost};
+inline constexpr AmountQuantity kRetained{Quantity::kRetained, &WindowLimits::retained,
                                           &AppliedBudget::retained};
-inline constexpr AmountQuantity kGrowth{"growth", &WindowLimits::growth, &AppliedBudget::growth};
-inline constexpr AmountQuantity kAllocated{"allocated", &WindowLimits::allocated,
+inline constexpr AmountQuantity kGrowth{Quantity::kGrowth, &WindowLimits::growth,
+                                        &AppliedBudget::growth};
+inline constexpr AmountQuantity kAllocated{Quantity::kAllocated, &WindowLimits::allocated,
                                            &AppliedBudget::allocated};
-inline constexpr AmountQuantity kTemporary{"temporary", &WindowLimits::temporary,
+inline constexpr AmountQuantity kTemporary{Quantity::kTemporary, &WindowLimits::temporary,
                                            &AppliedBudget::temporary};
-inline constexpr AmountQuantity kMapped{"mapped", &WindowLimits::mapped, &AppliedBudget::mapped};
-inline constexpr NumberQuantity kPeak{"peak", &WindowLimits::peak_bytes, &AppliedBudget::peak_bytes,
-                                      true, ""};
+inline constexpr AmountQuantity kMapped{Quantity::kMapped, &WindowLimits::mapped,
+                                        &AppliedBudget::mapped};
+inline constexpr NumberQuantity kPeak{Quantity::kPeak, &WindowLimits::peak_bytes,
+                                      &AppliedBudget::peak_bytes, true, ""};
 inline constexpr NumberQuantity kFileDescriptors{
-    "file_descriptors", &WindowLimits::file_descriptors, &AppliedBudget::file_descriptors, false,
-    "file descriptors"};
-inline constexpr NumberQuantity kThreads{"threads", &WindowLimits::threads, &AppliedBudget::threads,
-                                         false, "threads"};
+    Quantity::kFileDescriptors, &WindowLimits::file_descriptors, &AppliedBudget::file_descriptors,
+    false, "file descriptors"};
+inline constexpr NumberQuantity kThreads{Quantity::kThreads, &WindowLimits::threads,
+                                         &AppliedBudget::threads, false, "threads"};
 
 }  // namespace quantity
 

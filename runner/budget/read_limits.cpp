@@ -71,12 +71,12 @@ Expected<Limit> ReadBytesOnly(const LocatedValue& value, const JsonPlace& place)
 }
 
 JsonField FieldOf(const AmountQuantity& quantity, WindowLimits& window) {
-  return {quantity.key, Into(window.*quantity.limits, ReadAmount)};
+  return {quantity.key(), Into(window.*quantity.limits, ReadAmount)};
 }
 JsonField FieldOf(const NumberQuantity& quantity, WindowLimits& window) {
   std::optional<Limit>& limit = window.*quantity.limit;
-  if (quantity.in_bytes) return {quantity.key, Into(limit, ReadBytesOnly)};
-  return {quantity.key, Into(limit, ReadCount, quantity.counted)};
+  if (quantity.in_bytes) return {quantity.key(), Into(limit, ReadBytesOnly)};
+  return {quantity.key(), Into(limit, ReadCount, quantity.counted)};
 }
 
 Expected<WindowLimits> ReadWindow(const LocatedValue& value, const JsonPlace& place) {
@@ -97,7 +97,7 @@ Expected<WindowLimits> ReadWindow(const LocatedValue& value, const JsonPlace& pl
 Expected<WindowLimits> ReadOuterWindow(const LocatedValue& value, const JsonPlace& place) {
   for (const LocatedMember& member : value.members) {
     const bool is_of_tests =
-        member.key == quantity::kFileDescriptors.key || member.key == quantity::kThreads.key;
+        member.key == quantity::kFileDescriptors.key() || member.key == quantity::kThreads.key();
     if (!is_of_tests) continue;
     const Unexpected misplaced =
         place.Member(member.key)

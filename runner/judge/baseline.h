@@ -17,7 +17,7 @@ namespace leakgate {
 
 struct BaselineWindow {
   std::map<std::string, std::int64_t> blocks;  // the most of any run, by symbolic path
-  std::map<std::string, std::int64_t> excess;  // likewise, by the metric that is over its limit
+  std::map<Metric, std::int64_t> excess;       // likewise, by the metric that is over its limit
   std::set<std::string> free_errors;           // by FreeErrorIdentity
 
   [[nodiscard]] bool empty() const {

@@ -69,34 +69,34 @@ Measured Measure(const WindowResult& window, const AppliedBudget& budget) {
   return measured;
 }
 
-void AddDefault(std::string_view metric, Amount amount, const AppliedBudget& budget,
+void AddDefault(Quantity quantity, Amount amount, const AppliedBudget& budget,
                 std::vector<Violation>& violations) {
-  const auto add = [&](std::string_view unit, std::int64_t actual) {
+  const auto add = [&](MetricUnit unit, std::int64_t actual) {
     if (actual == 0) return;
-    violations.push_back(
-        {fmt::format("{}_{}", metric, unit), actual, {}, budget.component, amount});
+    violations.push_back({MetricOf(quantity, unit), actual, {}, budget.component, amount});
   };
-  add("bytes", amount.bytes);
-  add("blocks", amount.blocks);
+  add(MetricUnit::kBytes, amount.bytes);
+  add(MetricUnit::kBlocks, amount.blocks);
 }
 
 void JudgeByDefault(const WindowResult& window, const AppliedBudget& budget,
                     std::vector<Violation>& violations) {
   const std::vector<const Finding*> charged = FindingsOf(window, budget);
   if (!IsLimited(budget.lost))
-    AddDefault("lost", Sum(charged, IsLostAndCounts), budget, violations);
-  if (!IsLimited(budget.retained)) AddDefault("steady", Sum(charged, IsSteady), budget, violations);
+    AddDefault(Quantity::kLost, Sum(charged, IsLostAndCounts), budget, violations);
+  if (!IsLimited(budget.retained))
+    AddDefault(Quantity::kSteady, Sum(charged, IsSteady), budget, violations);
   // Only what no limit is set for has been repeated.
   const std::vector<const Finding*> mapped = Charged(window.mappings, window, budget);
-  AddDefault("steady_mapped", Sum(mapped, IsSteadyMapping), budget, violations);
+  AddDefault(Quantity::kSteadyMapped, Sum(mapped, IsSteadyMapping), budget, violations);
   const Amount threads = Sum(mapped, IsSteadyThread);
   if (threads.blocks != 0)
-    violations.push_back({"steady_threads", threads.blocks, {}, budget.component, threads});
+    violations.push_back({Metric::kSteadyThreads, threads.blocks, {}, budget.component, threads});
 }
 
 void JudgeDescriptors(WindowResult& window) {
   if (window.descriptor_growth != DescriptorGrowth::kGrows) return;
-  window.violations.push_back({"steady_file_descriptors",
+  window.violations.push_back({Metric::kSteadyFileDescriptors,
                                window.file_descriptors.value_or(1),
                                {},
                                window.budget->component,
@@ -121,9 +121,9 @@ bool IsGated(const WindowResult& window) {
 
 // Findings are known one by one; what is told by a number alone, by that number.
 bool IsOfFindings(const Violation& violation) {
-  return violation.metric.starts_with("outstanding_") || violation.metric.starts_with("lost_") ||
-         violation.metric.starts_with("retained_") || violation.metric == "steady_bytes" ||
-         violation.metric == "steady_blocks";
+  const Quantity quantity = QuantityOf(violation.metric);
+  return quantity == Quantity::kOutstanding || quantity == Quantity::kLost ||
+         quantity == Quantity::kRetained || quantity == Quantity::kSteady;
 }
 
 void SetKnownViolationsApart(WindowResult& window) {
@@ -142,8 +142,7 @@ void ForgetExcused(WindowResult& window) {
   for (const Makers& made : window.made_by) {
     if (!made.is_within_limits) continue;
     std::erase_if(window.violations, [&](const Violation& violation) {
-      return violation.metric == made.quantity + "_bytes" ||
-             violation.metric == made.quantity + "_blocks";
+      return QuantityOf(violation.metric) == made.quantity;
     });
   }
 }

@@ -99,9 +99,9 @@ std::vector<BudgetFile> BudgetsFor(const RepetitionSetup& setup) {
   return files;
 }
 
-bool IsOverInBytes(const WindowResult& window, std::string_view quantity) {
+bool IsOverInBytes(const WindowResult& window, Quantity quantity) {
   return std::any_of(window.violations.begin(), window.violations.end(), [&](const Violation& it) {
-    return IsOf(it, quantity) && it.metric.ends_with("_bytes");
+    return IsOf(it, quantity) && UnitOf(it.metric) == MetricUnit::kBytes;
   });
 }
 
@@ -180,23 +180,24 @@ class Sites {
 constexpr Amount kOfFlags{512, 2};
 
 bool IsMore(const Violation& violation, Amount amount) {
-  return violation.actual > (violation.metric.ends_with("_bytes") ? amount.bytes : amount.blocks);
+  return violation.actual >
+         (UnitOf(violation.metric) == MetricUnit::kBytes ? amount.bytes : amount.blocks);
 }
 
 // Whether the test, repeated, does the same as in the suite's run, and what is its own is within
 // its limits. A peak is of all that the process has.
 bool IsWithinLimits(const Makers& made, const WindowResult& window) {
-  if (made.quantity == "peak") return false;
+  if (made.quantity == Quantity::kPeak) return false;
   const Amount own = made.amount - made.framework;
   return std::all_of(window.violations.begin(), window.violations.end(), [&](const Violation& it) {
     if (!IsOf(it, made.quantity)) return true;
-    const std::int64_t measured = it.metric.ends_with("_bytes") ? own.bytes : own.blocks;
+    const std::int64_t measured = UnitOf(it.metric) == MetricUnit::kBytes ? own.bytes : own.blocks;
     return measured <= it.limit.value && !IsMore(it, made.amount + kOfFlags);
   });
 }
 
-Makers MakersOf(RecordingView& view, const std::string& quantity, const WindowResult& window) {
-  const auto weigh = ValueIn(kWeighs, quantity).value_or(Weigh::kTotal);
+Makers MakersOf(RecordingView& view, Quantity quantity, const WindowResult& window) {
+  const auto weigh = ValueIn(kWeighs, Word(quantity)).value_or(Weigh::kTotal);
   Sites sites(view.frames());
   const EventTally& tally = view.tally();
   for (std::size_t i = 0; i < tally.stacks().size(); ++i) {
@@ -248,7 +249,7 @@ std::vector<Makers> RecordMakers(const RepetitionSetup& setup, const RepetitionR
   const auto view = RecordTest(setup, request, scratch);
   if (!view) return MakersUnknown(window, view.error().message);
   std::vector<Makers> all;
-  for (const std::string& quantity : ExceededByDoing(window)) {
+  for (const Quantity quantity : ExceededByDoing(window)) {
     all.push_back(MakersOf(**view, quantity, window));
   }
   return all;

@@ -80,7 +80,7 @@ class PartsOfWindow {
       CausePart& part =
           At(made != nullptr ? fmt::format("made\n{}\n{}", violation.component,
                                            CallSiteKey(made->makers.front().site))
-                             : fmt::format("limit\n{}\n{}\n{}", QuantityOf(violation),
+                             : fmt::format("limit\n{}\n{}\n{}", Word(QuantityOf(violation)),
                                            violation.component, PlainWindowName(window_)));
       part.made = made;
       part.violations.insert(i);
@@ -95,8 +95,8 @@ class PartsOfWindow {
 
 void SetAmount(Amount amount, Violation& violation) {
   violation.amount = amount;
-  if (violation.metric.ends_with("_bytes")) violation.actual = amount.bytes;
-  if (violation.metric.ends_with("_blocks")) violation.actual = amount.blocks;
+  if (UnitOf(violation.metric) == MetricUnit::kBytes) violation.actual = amount.bytes;
+  if (UnitOf(violation.metric) == MetricUnit::kBlocks) violation.actual = amount.blocks;
 }
 
 // A limit that permits some is exceeded by all call sites together.

@@ -21,7 +21,7 @@ void AddOnce(std::vector<std::string>& texts, std::string text) {
 // Returns whether a budget file sets the limit. Otherwise nothing lost or growing is permitted.
 bool IsSetByFile(const Violation& violation) { return !violation.limit.source.file.empty(); }
 
-bool IsInBytes(const Violation& violation) { return violation.metric.ends_with("_bytes"); }
+bool IsInBytes(const Violation& violation) { return UnitOf(violation.metric) == MetricUnit::kBytes; }
 
 // Two numbers may be the same when they are rounded. Then both are shown exactly.
 bool LooksEqual(const Violation& violation) {
@@ -31,7 +31,7 @@ bool LooksEqual(const Violation& violation) {
 
 std::string LimitText(const Violation& violation) {
   const std::int64_t limit = violation.limit.value;
-  if (violation.metric.ends_with("_blocks")) {
+  if (UnitOf(violation.metric) == MetricUnit::kBlocks) {
     return FormatCount(limit, IsOfMappings(violation) ? "mapping" : "block");
   }
   if (!IsInBytes(violation)) return std::to_string(limit);
@@ -45,11 +45,11 @@ void SetToldAmounts(std::vector<Violation>& violations) {
     std::optional<std::int64_t> bytes;
     std::optional<std::int64_t> blocks;
   };
-  std::map<std::pair<std::string_view, std::string_view>, Told> told;
+  std::map<std::pair<std::string_view, Quantity>, Told> told;
   for (const Violation& violation : violations) {
     Told& amount = told[{violation.component, QuantityOf(violation)}];
     if (IsInBytes(violation)) amount.bytes = violation.actual;
-    if (violation.metric.ends_with("_blocks")) amount.blocks = violation.actual;
+    if (UnitOf(violation.metric) == MetricUnit::kBlocks) amount.blocks = violation.actual;
   }
   for (Violation& violation : violations) {
     const Told& amount = told[{violation.component, QuantityOf(violation)}];
@@ -62,22 +62,22 @@ void SetToldAmounts(std::vector<Violation>& violations) {
 // the sum of the findings that are charged to the component.
 Amount AmountOver(const Violation& violation, const WindowResult& window) {
   if (violation.component == window.budget->component) {
-    if (IsOf(violation, "outstanding")) return window.outstanding;
-    if (IsOf(violation, "lost")) return window.lost;
-    if (IsOf(violation, "retained")) return window.retained;
-    if (IsOf(violation, "growth")) return window.growth;
-    if (IsOf(violation, "allocated")) return window.allocated;
-    if (IsOf(violation, "temporary")) return window.temporary.value_or(Amount{});
-    if (IsOf(violation, "mapped")) return window.mapped;
+    if (IsOf(violation, Quantity::kOutstanding)) return window.outstanding;
+    if (IsOf(violation, Quantity::kLost)) return window.lost;
+    if (IsOf(violation, Quantity::kRetained)) return window.retained;
+    if (IsOf(violation, Quantity::kGrowth)) return window.growth;
+    if (IsOf(violation, Quantity::kAllocated)) return window.allocated;
+    if (IsOf(violation, Quantity::kTemporary)) return window.temporary.value_or(Amount{});
+    if (IsOf(violation, Quantity::kMapped)) return window.mapped;
   }
   Amount amount;
   for (const Finding& finding : IsOfMappings(violation) ? window.mappings : window.findings) {
     const std::string& owner =
         finding.component.empty() ? window.budget->component : finding.component;
-    const bool is_of = IsOfGrowth(violation)         ? IsGrowthIn(finding, violation)
-                       : IsOf(violation, "lost")     ? IsLost(finding.reach)
-                       : IsOf(violation, "retained") ? !IsLost(finding.reach)
-                                                     : IsUsers(finding);
+    const bool is_of = IsOfGrowth(violation)                  ? IsGrowthIn(finding, violation)
+                       : IsOf(violation, Quantity::kLost)     ? IsLost(finding.reach)
+                       : IsOf(violation, Quantity::kRetained) ? !IsLost(finding.reach)
+                                                              : IsUsers(finding);
     if (is_of && owner == violation.component) amount += finding.amount;
   }
   return amount;
@@ -121,37 +121,37 @@ std::string BytesText(const Violations& violations) {
 }
 
 // Returns "128 B in 2 blocks lost", "2 file descriptors left open".
-std::string WhatIsOver(std::string_view quantity, const Violations& violations) {
+std::string WhatIsOver(Quantity quantity, const Violations& violations) {
   const Violation& first = *violations.front();
-  if (quantity == "growth") return GrowthText(first.amount, violations);
-  if (quantity == "peak") return BytesText(violations) + " live at the peak";
-  if (quantity == "mapped") {
+  if (quantity == Quantity::kGrowth) return GrowthText(first.amount, violations);
+  if (quantity == Quantity::kPeak) return BytesText(violations) + " live at the peak";
+  if (quantity == Quantity::kMapped) {
     // Reports of older versions do not have the number of mappings.
     const std::string mapped = first.amount.blocks == 0
                                    ? BytesText(violations)
                                    : AmountText(first.amount, violations, "mapping");
     return mapped + " left mapped";
   }
-  if (quantity == "file_descriptors") {
+  if (quantity == Quantity::kFileDescriptors) {
     return FormatCount(first.actual, "file descriptor") + " left open";
   }
-  if (quantity == "threads") return FormatCount(first.actual, "thread") + " left running";
-  if (quantity == "steady_file_descriptors") {
+  if (quantity == Quantity::kThreads) return FormatCount(first.actual, "thread") + " left running";
+  if (quantity == Quantity::kSteadyFileDescriptors) {
     return FormatCount(first.actual, "file descriptor") + " left open, growing each time";
   }
-  if (quantity == "steady_threads") {
+  if (quantity == Quantity::kSteadyThreads) {
     return FormatCount(first.actual, "thread") + " left running, growing each time";
   }
-  if (quantity == "steady_mapped") {
+  if (quantity == Quantity::kSteadyMapped) {
     return AmountText(first.amount, violations, "mapping") + " retained, growing each time";
   }
   const std::string amount = AmountText(first.amount, violations, "block");
-  if (quantity == "temporary") return amount + " allocated for a moment only";
-  if (quantity == "steady") return amount + " retained, growing each time";
-  return fmt::format("{} {}", amount, quantity);
+  if (quantity == Quantity::kTemporary) return amount + " allocated for a moment only";
+  if (quantity == Quantity::kSteady) return amount + " retained, growing each time";
+  return fmt::format("{} {}", amount, Word(quantity));
 }
 
-Excess ToExcess(std::string_view quantity, const Violations& violations) {
+Excess ToExcess(Quantity quantity, const Violations& violations) {
   Excess excess;
   excess.amount = WhatIsOver(quantity, violations);
   excess.budget = BudgetText(violations);
@@ -167,29 +167,28 @@ Excess ToExcess(std::string_view quantity, const Violations& violations) {
 
 }  // namespace
 
-std::string_view QuantityOf(const Violation& violation) {
-  std::string_view metric = violation.metric;
-  for (const std::string_view unit : {"_bytes", "_blocks"}) {
-    if (metric.ends_with(unit)) metric.remove_suffix(unit.size());
+bool IsOfGrowth(const Violation& violation) {
+  switch (QuantityOf(violation)) {
+    case Quantity::kSteady:
+    case Quantity::kSteadyMapped:
+    case Quantity::kSteadyThreads:
+    case Quantity::kSteadyFileDescriptors:
+      return true;
+    default:
+      return false;
   }
-  return metric;
 }
-
-bool IsOf(const Violation& violation, std::string_view quantity) {
-  return QuantityOf(violation) == quantity;
-}
-
-bool IsOfGrowth(const Violation& violation) { return violation.metric.starts_with("steady_"); }
 
 bool IsOfMappings(const Violation& violation) {
-  return IsOf(violation, "mapped") || IsOf(violation, "steady_mapped") ||
-         IsOf(violation, "steady_threads");
+  return IsOf(violation, Quantity::kMapped) || IsOf(violation, Quantity::kSteadyMapped) ||
+         IsOf(violation, Quantity::kSteadyThreads);
 }
 
 bool IsGrowthIn(const Finding& finding, const Violation& violation) {
   if (finding.disposition != Disposition::kSteady) return false;
-  if (finding.kind == AllocationKind::kThreadStack) return IsOf(violation, "steady_threads");
-  return IsOf(violation, IsMapped(finding) ? "steady_mapped" : "steady");
+  if (finding.kind == AllocationKind::kThreadStack)
+    return IsOf(violation, Quantity::kSteadyThreads);
+  return IsOf(violation, IsMapped(finding) ? Quantity::kSteadyMapped : Quantity::kSteady);
 }
 
 bool Explains(const Finding& finding, const Violation& violation, const WindowResult& window) {
@@ -198,16 +197,16 @@ bool Explains(const Finding& finding, const Violation& violation, const WindowRe
   if (owner != violation.component || !IsUsers(finding)) return false;
   if (IsOfGrowth(violation)) return IsGrowthIn(finding, violation);
   if (!CountsLiterally(finding)) return false;
-  if (IsMapped(finding)) return IsOf(violation, "mapped");
-  if (IsOf(violation, "lost")) return IsLost(finding.reach);
-  if (IsOf(violation, "retained")) return !IsLost(finding.reach);
-  return IsOf(violation, "outstanding");
+  if (IsMapped(finding)) return IsOf(violation, Quantity::kMapped);
+  if (IsOf(violation, Quantity::kLost)) return IsLost(finding.reach);
+  if (IsOf(violation, Quantity::kRetained)) return !IsLost(finding.reach);
+  return IsOf(violation, Quantity::kOutstanding);
 }
 
-std::vector<std::string> ExceededByDoing(const WindowResult& window) {
-  std::vector<std::string> quantities;
+std::vector<Quantity> ExceededByDoing(const WindowResult& window) {
+  std::vector<Quantity> quantities;
   for (const Violation& violation : window.violations) {
-    const std::string quantity(QuantityOf(violation));
+    const Quantity quantity = QuantityOf(violation);
     const bool is_known =
         std::find(quantities.begin(), quantities.end(), quantity) != quantities.end();
     if (!is_known && IsOfDoing(violation)) quantities.push_back(quantity);
@@ -217,8 +216,8 @@ std::vector<std::string> ExceededByDoing(const WindowResult& window) {
 
 std::vector<Makers> MakersUnknown(const WindowResult& window, const std::string& problem) {
   std::vector<Makers> unknown;
-  for (std::string& quantity : ExceededByDoing(window)) {
-    unknown.push_back({.quantity = std::move(quantity), .problem = problem});
+  for (const Quantity quantity : ExceededByDoing(window)) {
+    unknown.push_back({.quantity = quantity, .problem = problem});
   }
   return unknown;
 }
@@ -236,7 +235,7 @@ const Makers* MainlyMadeBy(const WindowResult& window, const Violation& violatio
   const Amount most = made->makers.front().site.amount;
   const bool is_by_bytes =
       std::any_of(window.violations.begin(), window.violations.end(), [&](const Violation& it) {
-        return QuantityOf(it) == QuantityOf(violation) && it.metric.ends_with("_bytes");
+        return QuantityOf(it) == QuantityOf(violation) && UnitOf(it.metric) == MetricUnit::kBytes;
       });
   const bool is_most =
       is_by_bytes ? most.bytes >= own.bytes - most.bytes : most.blocks >= own.blocks - most.blocks;

@@ -29,13 +29,16 @@ struct Excess {
 // Returns where the limits stand, "net.json:14, net.json:20"; empty if no file sets one.
 [[nodiscard]] std::string SourcesText(const Excess& excess);
 
-// Returns "outstanding", "lost", "file_descriptors".
-[[nodiscard]] std::string_view QuantityOf(const Violation& violation);
+[[nodiscard]] inline Quantity QuantityOf(const Violation& violation) {
+  return QuantityOf(violation.metric);
+}
 
 // Returns true if `violation` is one of `quantity`.
-[[nodiscard]] bool IsOf(const Violation& violation, std::string_view quantity);
+[[nodiscard]] inline bool IsOf(const Violation& violation, Quantity quantity) {
+  return QuantityOf(violation) == quantity;
+}
 
-// Returns whether repetitions have shown it: "steady" and what begins with "steady_".
+// Returns whether repetitions have shown it.
 [[nodiscard]] bool IsOfGrowth(const Violation& violation);
 // Returns whether its findings are the window's mappings, threads' stacks among them.
 [[nodiscard]] bool IsOfMappings(const Violation& violation);
@@ -46,9 +49,9 @@ struct Excess {
 [[nodiscard]] bool Explains(const Finding& finding, const Violation& violation,
                             const WindowResult& window);
 
-// Returns the quantities of which the window does too much, whatever it leaves (`allocated`,
-// `temporary`, `peak`), in the order of its violations.
-[[nodiscard]] std::vector<std::string> ExceededByDoing(const WindowResult& window);
+// Returns the quantities of which the window does too much, whatever it leaves (IsOfDoing), in the
+// order of its violations.
+[[nodiscard]] std::vector<Quantity> ExceededByDoing(const WindowResult& window);
 
 // Returns an entry of `window.made_by` for each of them, which only tells why nothing is known of
 // it.

@@ -168,8 +168,8 @@ std::string Headline(const WindowResult& window, const std::string& failure,
 }  // namespace
 
 std::string_view WhatMakersDid(const Makers& made) {
-  if (made.quantity == "peak") return "live at its peak";
-  return made.quantity == "temporary" ? "allocated for a moment only" : "allocated";
+  if (made.quantity == Quantity::kPeak) return "live at its peak";
+  return made.quantity == Quantity::kTemporary ? "allocated for a moment only" : "allocated";
 }
 
 std::string MadeByText(const Makers& made, std::size_t shown, const TextStyle& style) {

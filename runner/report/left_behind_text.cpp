@@ -75,7 +75,7 @@ bool IsOver(const WindowResult& window, bool (*is_of)(const Violation&)) {
   return std::any_of(window.violations.begin(), window.violations.end(), is_of);
 }
 
-bool IsOfLimit(const Violation& violation) { return IsOf(violation, "mapped"); }
+bool IsOfLimit(const Violation& violation) { return IsOf(violation, Quantity::kMapped); }
 
 bool IsCounted(const Finding& finding) { return IsUsers(finding) && CountsLiterally(finding); }
 

@@ -24,7 +24,8 @@ const Violation* FirstByDefault(const WindowResult& window) {
 bool AnyByDefault(const WindowResult& window) { return FirstByDefault(window) != nullptr; }
 
 bool IsOfDescriptors(const Violation& violation) {
-  return IsOf(violation, "file_descriptors") || IsOf(violation, "steady_file_descriptors");
+  return IsOf(violation, Quantity::kFileDescriptors) ||
+         IsOf(violation, Quantity::kSteadyFileDescriptors);
 }
 
 // They have no call stack that an allowance could name, so a limit has to permit them.
@@ -68,9 +69,9 @@ std::string AmountJson(Amount amount) {
 }
 
 std::string ValueJson(const Violation& violation) {
-  const bool is_number = QuantityOf(violation) == "threads" || IsOfDescriptors(violation);
+  const bool is_number = QuantityOf(violation) == Quantity::kThreads || IsOfDescriptors(violation);
   if (is_number) return std::to_string(violation.actual);
-  if (violation.metric == "peak_bytes")
+  if (violation.metric == Metric::kPeakBytes)
     return fmt::format(R"({{ "bytes": {} }})", violation.actual);
   return AmountJson(violation.amount);
 }
@@ -92,15 +93,15 @@ bool IsLostByMain(const WindowResult& window) {
 // Each quantity once, as it was measured.
 std::string LimitsJson(const WindowResult& window) {
   std::vector<std::string> members;
-  std::string_view last;
+  std::optional<Quantity> last;
   for (const Violation& violation : window.violations) {
-    const std::string_view quantity = QuantityOf(violation);
+    const Quantity quantity = QuantityOf(violation);
     const bool is_left_out =
         IsByDefault(violation) && !IsLostByMain(window) && !AreAllOfDescriptors(window);
     if (quantity == last || is_left_out) continue;
-    members.push_back(fmt::format(R"("{}": {})",
-                                  IsOfDescriptors(violation) ? "file_descriptors" : quantity,
-                                  ValueJson(violation)));
+    members.push_back(fmt::format(
+        R"("{}": {})", Word(IsOfDescriptors(violation) ? Quantity::kFileDescriptors : quantity),
+        ValueJson(violation)));
     last = quantity;
   }
   return fmt::format(R"({{ "{}": {{ {} }} }})", Word(window.kind), fmt::join(members, ", "));

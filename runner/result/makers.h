@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "runner/budget/metric.h"
 #include "runner/result/finding.h"
 
 namespace leakgate {
@@ -18,7 +19,7 @@ struct Maker {
 };
 
 struct Makers {
-  std::string quantity{};         // "allocated", "temporary" or "peak"
+  Quantity quantity{};            // kAllocated, kTemporary or kPeak
   bool is_within_limits = false;  // without what is GoogleTest's own
   Amount amount{};                // in the repetition; of a peak, all that was live then
   std::vector<Maker> makers{};    // those of most

@@ -1,9 +1,6 @@
 #include "runner/result/window_result.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 #include "runner/budget/applied_budget.h"
@@ -17,22 +14,22 @@ class Violations {
 
   void Add(const AmountQuantity& quantity, Amount actual) {
     const AppliedAmountLimits& limits = budget_.*quantity.applied;
-    Add(quantity.key, "_bytes", actual.bytes, limits.bytes, actual);
-    Add(quantity.key, "_blocks", actual.blocks, limits.blocks, actual);
+    Add(MetricOf(quantity.quantity, MetricUnit::kBytes), actual.bytes, limits.bytes, actual);
+    Add(MetricOf(quantity.quantity, MetricUnit::kBlocks), actual.blocks, limits.blocks, actual);
   }
   void Add(const NumberQuantity& quantity, const std::optional<std::int64_t>& actual) {
     if (!actual) return;
-    const char* const unit = quantity.in_bytes ? "_bytes" : "";
-    Add(quantity.key, unit, *actual, budget_.*quantity.applied, {});
+    const MetricUnit unit = quantity.in_bytes ? MetricUnit::kBytes : MetricUnit::kNumber;
+    Add(MetricOf(quantity.quantity, unit), *actual, budget_.*quantity.applied, {});
   }
 
   std::vector<Violation> Take() { return std::move(found_); }
 
  private:
-  void Add(std::string_view key, std::string_view unit, std::int64_t actual,
-           const std::optional<AppliedLimit>& limit, Amount amount) {
+  void Add(Metric metric, std::int64_t actual, const std::optional<AppliedLimit>& limit,
+           Amount amount) {
     if (!limit || actual <= limit->value) return;
-    found_.push_back({fmt::format("{}{}", key, unit), actual, *limit, budget_.component, amount});
+    found_.push_back({metric, actual, *limit, budget_.component, amount});
   }
 
   const AppliedBudget& budget_;
@@ -57,8 +54,9 @@ std::vector<Violation> Judge(const Measured& measured, const AppliedBudget& budg
 }
 
 bool IsOfDoing(const Violation& violation) {
-  return violation.metric.starts_with("allocated_") || violation.metric.starts_with("temporary_") ||
-         violation.metric == "peak_bytes";
+  const Quantity quantity = QuantityOf(violation.metric);
+  return quantity == Quantity::kAllocated || quantity == Quantity::kTemporary ||
+         quantity == Quantity::kPeak;
 }
 
 bool IsGated(const AppliedBudget& budget) {

@@ -37,7 +37,7 @@ struct Measured {
 };
 
 struct Violation {
-  std::string metric;  // "outstanding_bytes", "growth_blocks", "threads", ...
+  Metric metric{};
   std::int64_t actual = 0;
   AppliedLimit limit;
   std::string component;  // whose limit it is; empty if it is leakgate's default
@@ -140,7 +140,7 @@ struct WindowResult {
   std::string reach_problem;  // why lost blocks could not be found; empty if they could
   std::vector<MeasuringWindowResult> measuring_windows;  // opened in it, most bytes first
   // The most that the baseline had of each metric that was over its limit there.
-  std::map<std::string, std::int64_t> baseline_excess;
+  std::map<Metric, std::int64_t> baseline_excess;
   std::vector<Violation> known_violations;  // what baseline_excess excuses
 
   // Windows are equal only if they share their budgets.

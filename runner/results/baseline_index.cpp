@@ -79,6 +79,11 @@ class IndexWriter {
       Add(number);
     }
   }
+  void Add(const std::map<Metric, std::int64_t>& numbers) {
+    std::map<std::string, std::int64_t> by_name;
+    for (const auto& [metric, number] : numbers) by_name.emplace(Word(metric), number);
+    Add(by_name);
+  }
   void Add(const std::set<std::string>& texts) {
     Add(std::uint64_t{texts.size()});
     for (const std::string& text : texts) Add(text);
@@ -118,6 +123,15 @@ class IndexParser {
       std::string name;
       Read(name);
       Read(numbers[name]);
+    }
+  }
+  void Read(std::map<Metric, std::int64_t>& numbers) {
+    std::map<std::string, std::int64_t> by_name;
+    Read(by_name);
+    for (const auto& [name, number] : by_name) {
+      const std::optional<Metric> metric = FromWord<Metric>(name);
+      has_failed_ = has_failed_ || !metric;
+      if (metric) numbers[*metric] = number;
     }
   }
   void Read(std::set<std::string>& texts) {

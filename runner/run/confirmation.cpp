@@ -499,11 +499,11 @@ Confirmation::Outcome& Confirmation::OutcomeOf(const WindowResult& window,
 
 void Confirmation::Explain(WindowResult& window) {
   const auto known = made_by_.find(window.name);
-  const auto is_known = [&](const std::string& quantity) {
+  const auto is_known = [&](Quantity quantity) {
     return std::any_of(known->second.begin(), known->second.end(),
                        [&](const Makers& made) { return made.quantity == quantity; });
   };
-  const std::vector<std::string> quantities = ExceededByDoing(window);
+  const std::vector<Quantity> quantities = ExceededByDoing(window);
   if (known != made_by_.end() && std::all_of(quantities.begin(), quantities.end(), is_known)) {
     window.made_by = known->second;
     std::erase_if(window.made_by, [&](const Makers& made) {

@@ -29,11 +29,11 @@ class ScopeMaxima {
       : scope_(std::move(scope)), maxima_(maxima) {}
 
   void Raise(const AmountQuantity& quantity, Amount measured) {
-    Raise(quantity.key, ".bytes", measured.bytes);
-    Raise(quantity.key, ".blocks", measured.blocks);
+    Raise(quantity.key(), ".bytes", measured.bytes);
+    Raise(quantity.key(), ".blocks", measured.blocks);
   }
   void Raise(const NumberQuantity& quantity, const std::optional<std::int64_t>& measured) {
-    if (measured) Raise(quantity.key, quantity.in_bytes ? ".bytes" : "", *measured);
+    if (measured) Raise(quantity.key(), quantity.in_bytes ? ".bytes" : "", *measured);
   }
 
  private:

@@ -26,9 +26,7 @@ std::string SuiteOf(const std::string& test) { return test.substr(0, test.find('
 
 bool HasEntry(const Finding& finding) { return !SuggestPattern(finding).empty(); }
 
-bool IsOfMemory(const Violation& violation) {
-  return violation.metric.ends_with("_bytes") || violation.metric.ends_with("_blocks");
-}
+bool IsOfMemory(const Violation& violation) { return UnitOf(violation.metric) != MetricUnit::kNumber; }
 
 // Returns what of a failing window no allowance can cover.
 WindowResult WithoutEntries(WindowResult window) {

@@ -63,11 +63,11 @@ std::string LimitsText(const AppliedBudget& budget) {
   std::string lines;
   for (const AmountQuantity& quantity : kAmountQuantities) {
     const AppliedAmountLimits& limits = budget.*quantity.applied;
-    lines += LimitText(quantity.key, limits.bytes, "bytes");
-    lines += LimitText(quantity.key, limits.blocks, "blocks");
+    lines += LimitText(quantity.key(), limits.bytes, "bytes");
+    lines += LimitText(quantity.key(), limits.blocks, "blocks");
   }
   for (const NumberQuantity& quantity : kNumberQuantities) {
-    lines += LimitText(quantity.key, budget.*quantity.applied, quantity.in_bytes ? "bytes" : "");
+    lines += LimitText(quantity.key(), budget.*quantity.applied, quantity.in_bytes ? "bytes" : "");
   }
   return lines.empty() ? "limits: none\n" : "limits:\n" + lines;
 }
@@ -86,13 +86,13 @@ std::vector<std::string> EffectsOf(const Override& it, const std::vector<const O
                                         : fmt::format("loses {} to line {}", key, winner->line));
   };
   for (const AmountQuantity& quantity : kAmountQuantities) {
-    add(quantity.key, [&](const Override& o) {
+    add(quantity.key(), [&](const Override& o) {
       const AmountLimits& limits = o.limits.test.*quantity.limits;
       return limits.bytes || limits.blocks;
     });
   }
   for (const NumberQuantity& quantity : kNumberQuantities) {
-    add(quantity.key,
+    add(quantity.key(),
         [&](const Override& o) { return (o.limits.test.*quantity.limit).has_value(); });
   }
   add("free_by", [](const Override& o) { return o.free_by.has_value(); });

@@ -109,7 +109,7 @@ class PageWindow {
     for (const Makers& made : all) {
       Json sites = Json::array();
       for (const Maker& maker : made.makers) sites.push_back(Numbers(maker.site));
-      array.push_back({{"quantity", made.quantity},
+      array.push_back({{"quantity", Word(made.quantity)},
                        {"problem", made.problem},
                        {"amount", {made.amount.bytes, made.amount.blocks}},
                        {"framework", {made.framework.bytes, made.framework.blocks}},

@@ -22,10 +22,11 @@ namespace leakgate {
 namespace {
 
 Rule RuleOf(const Violation& violation) {
-  if (IsOf(violation, "lost")) return Rule::kLost;
-  if (IsOf(violation, "steady_file_descriptors")) return Rule::kOverLimit;
+  if (IsOf(violation, Quantity::kLost)) return Rule::kLost;
+  if (IsOf(violation, Quantity::kSteadyFileDescriptors)) return Rule::kOverLimit;
   if (IsOfGrowth(violation)) return Rule::kSteady;
-  const bool is_of_blocks = IsOf(violation, "outstanding") || IsOf(violation, "retained");
+  const bool is_of_blocks =
+      IsOf(violation, Quantity::kOutstanding) || IsOf(violation, Quantity::kRetained);
   return is_of_blocks ? Rule::kOutstanding : Rule::kOverLimit;
 }
 
@@ -171,7 +172,7 @@ class WindowIssues {
       issue.details += MadeByText(*made, kShown, Style());
     }
     issue.details += Printable(remedy_) + '\n';
-    const std::string id = fmt::format("{} {}", RuleId(issue.rule), QuantityOf(violation));
+    const std::string id = fmt::format("{} {}", RuleId(issue.rule), Word(QuantityOf(violation)));
     if (const Makers* const made = MainlyMadeBy(window_, violation)) {
       const Finding& site = made->makers.front().site;
       issue.finding = &site;
@@ -181,8 +182,8 @@ class WindowIssues {
       issue.fingerprint = SymbolicFingerprint(id, UserFrames(site));
     } else {
       Place(issue, {});
-      issue.fingerprint = FingerprintOf(
-          {std::string(RuleId(issue.rule)), std::string(QuantityOf(violation)), window_.name});
+      issue.fingerprint = FingerprintOf({std::string(RuleId(issue.rule)),
+                                         std::string(Word(QuantityOf(violation))), window_.name});
     }
     visit_(issue);
   }

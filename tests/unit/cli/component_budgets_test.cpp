@@ -129,7 +129,7 @@ TEST_F(ComponentBudgetsTest, WhatNoBudgetCanHaveIsLeftOver) {
                                       {"Suite.B", "src/disk/disk_test.cc"},
                                       {"Gen.A", "gen/gen_test.cc"}});
   WindowResult both = FailingTest("Net.A", {LostAt("net::F()", {8, 1}), LostAt("", {9, 1})});
-  both.violations = {{.metric = "lost_bytes"}, {.metric = "file_descriptors"}};
+  both.violations = {{.metric = Metric::kLostBytes}, {.metric = Metric::kFileDescriptors}};
   both.free_errors = {{.text = "freed twice"}};
   WindowResult suite = FailingTest("Suite", {LostAt("net::F()", {8, 1})});
   suite.kind = WindowKind::kSuite;

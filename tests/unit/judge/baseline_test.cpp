@@ -178,7 +178,7 @@ TEST(MarkKnownTest, ANumberOverItsLimitIsKnownUpToTheBaselines) {
   window.budget = std::make_shared<const AppliedBudget>(budget);
   window.threads = 2;
   BaselineWindow baseline;
-  baseline.excess["threads"] = 2;
+  baseline.excess[Metric::kThreads] = 2;
   ApplyBaseline(&baseline, window);
   DecideVerdict(window);
   EXPECT_EQ(window.verdict, Verdict::kPass);

@@ -161,8 +161,8 @@ TEST_F(WindowJudgeTest, PassesAtALimitAndFailsBeyondIt) {
   EXPECT_EQ(over.verdict, Verdict::kOverBudget);
   EXPECT_EQ(over.budget->component, "pool");
   EXPECT_EQ(over.outstanding, (Amount{128, 2}));
-  EXPECT_THAT(over.violations, ElementsAre(Exceeds("outstanding_bytes", 128, 64),
-                                           Exceeds("outstanding_blocks", 2, 1)));
+  EXPECT_THAT(over.violations, ElementsAre(Exceeds(Metric::kOutstandingBytes, 128, 64),
+                                           Exceeds(Metric::kOutstandingBlocks, 2, 1)));
 }
 
 TEST_F(WindowJudgeTest, GroupsWhatIsOutstandingByCallSite) {
@@ -228,7 +228,7 @@ TEST_F(WindowJudgeTest, HoldsGrowthAgainstItsLimitWhicheverBlocksWereFreed) {
   EXPECT_EQ(result.outstanding, (Amount{128, 2}));
   EXPECT_EQ(result.verdict, Verdict::kPass);
   Pool(64);
-  EXPECT_THAT(JudgeWindow().violations, ElementsAre(Exceeds("growth_blocks", 2, 1)));
+  EXPECT_THAT(JudgeWindow().violations, ElementsAre(Exceeds(Metric::kGrowthBlocks, 2, 1)));
 }
 
 TEST_F(WindowJudgeTest, CountsTheFrameworksOwnApart) {
@@ -261,7 +261,7 @@ TEST_F(WindowJudgeTest, AllowsNothingOfWhatIsMoreThanAnAllowancePermits) {
   Cache(64);
   const WindowResult result = JudgeWindow();
   EXPECT_EQ(result.allowed, Amount{});
-  EXPECT_THAT(result.violations, ElementsAre(Exceeds("outstanding_blocks", 2, 0)));
+  EXPECT_THAT(result.violations, ElementsAre(Exceeds(Metric::kOutstandingBlocks, 2, 0)));
 }
 
 TEST_F(WindowJudgeTest, AllowsWhatTheCodeAllowsWhileItAllocates) {
@@ -282,7 +282,7 @@ TEST_F(WindowJudgeTest, AllowsWhatTheCodeAllowsWhileItAllocates) {
   Cache(64);
   const WindowResult result = JudgeWindow();
   EXPECT_EQ(result.allowed, (Amount{64, 1}));
-  EXPECT_THAT(result.violations, ElementsAre(Exceeds("outstanding_blocks", 1, 0)));
+  EXPECT_THAT(result.violations, ElementsAre(Exceeds(Metric::kOutstandingBlocks, 1, 0)));
 }
 
 TEST_F(WindowJudgeTest, AllowsWhatTheTestExpectsToLeaveAndNoMore) {
@@ -311,7 +311,7 @@ TEST_F(WindowJudgeTest, ChargesTheComponentWhoseCodeAllocated) {
   EXPECT_EQ(result.budget->component, "tests");
   ASSERT_THAT(result.code_budgets, SizeIs(1));
   EXPECT_EQ(result.code_budgets[0]->component, "cache");
-  ASSERT_THAT(result.violations, ElementsAre(Exceeds("outstanding_blocks", 1, 0)));
+  ASSERT_THAT(result.violations, ElementsAre(Exceeds(Metric::kOutstandingBlocks, 1, 0)));
   EXPECT_EQ(result.violations[0].component, "cache");
 }
 
@@ -363,7 +363,7 @@ TEST_F(WindowJudgeTest, HoldsMappingsAgainstTheirOwnLimit) {
   }
   const WindowResult result = JudgeWindow();
   EXPECT_EQ(result.mapped, (Amount{8192, 1}));
-  EXPECT_THAT(result.violations, ElementsAre(Exceeds("mapped_bytes", 8192, 4096)));
+  EXPECT_THAT(result.violations, ElementsAre(Exceeds(Metric::kMappedBytes, 8192, 4096)));
 }
 
 TEST_F(WindowJudgeTest, NamesTheFilesThatATestLeavesOpenWhereABudgetAsks) {
@@ -376,7 +376,7 @@ TEST_F(WindowJudgeTest, NamesTheFilesThatATestLeavesOpenWhereABudgetAsks) {
   ::close(left);
   EXPECT_EQ(result.file_descriptors, 1);
   EXPECT_THAT(result.left_behind, Contains(HasSubstr("/dev/null")));
-  EXPECT_THAT(result.violations, ElementsAre(Exceeds("file_descriptors", 1, 0)));
+  EXPECT_THAT(result.violations, ElementsAre(Exceeds(Metric::kFileDescriptors, 1, 0)));
 }
 
 TEST_F(WindowJudgeTest, WaitsForASuitesTearDownWhereABudgetSaysSo) {

@@ -44,7 +44,7 @@ Finding OfComponent(Finding finding, const std::string& component) {
   return finding;
 }
 
-auto IsViolation(const std::string& metric, std::int64_t actual, const std::string& component) {
+auto IsViolation(Metric metric, std::int64_t actual, const std::string& component) {
   return AllOf(Field(&Violation::metric, metric), Field(&Violation::actual, actual),
                Field(&Violation::component, component));
 }
@@ -59,13 +59,13 @@ TEST(DefaultPolicyTest, FailsWhatIsLost) {
   const WindowResult window = DecidedOn({LostFinding({64, 1})});
 
   EXPECT_EQ(window.verdict, Verdict::kOverBudget);
-  EXPECT_THAT(window.violations,
-              ElementsAre(IsViolation("lost_bytes", 64, ""), IsViolation("lost_blocks", 1, "")));
+  EXPECT_THAT(window.violations, ElementsAre(IsViolation(Metric::kLostBytes, 64, ""),
+                                             IsViolation(Metric::kLostBlocks, 1, "")));
 }
 
 TEST(DefaultPolicyTest, FailsALostBlockOfNoBytesByItsBlocksAlone) {
   EXPECT_THAT(DecidedOn({LostFinding({0, 1})}).violations,
-              ElementsAre(IsViolation("lost_blocks", 1, "")));
+              ElementsAre(IsViolation(Metric::kLostBlocks, 1, "")));
 }
 
 TEST(DefaultPolicyTest, LeavesWhatIsRetainedUnconfirmed) {
@@ -88,8 +88,8 @@ TEST(DefaultPolicyTest, FailsWhatGrowsWithEachRepetition) {
   const WindowResult window = DecidedOn({RetainedFinding(Disposition::kSteady, {64, 1})});
 
   EXPECT_EQ(window.verdict, Verdict::kOverBudget);
-  EXPECT_THAT(window.violations, ElementsAre(IsViolation("steady_bytes", 64, ""),
-                                             IsViolation("steady_blocks", 1, "")));
+  EXPECT_THAT(window.violations, ElementsAre(IsViolation(Metric::kSteadyBytes, 64, ""),
+                                             IsViolation(Metric::kSteadyBlocks, 1, "")));
 }
 
 class PassedDispositionTest : public testing::TestWithParam<Disposition> {};
@@ -141,9 +141,9 @@ TEST(DefaultPolicyTest, HoldsBesideALimitOnGrowth) {
   AppliedBudget budget = sample::BudgetOf("net");
   budget.growth.blocks = Of(9);
 
-  EXPECT_THAT(
-      DecidedOn({LostFinding({64, 1})}, budget).violations,
-      ElementsAre(IsViolation("lost_bytes", 64, "net"), IsViolation("lost_blocks", 1, "net")));
+  EXPECT_THAT(DecidedOn({LostFinding({64, 1})}, budget).violations,
+              ElementsAre(IsViolation(Metric::kLostBytes, 64, "net"),
+                          IsViolation(Metric::kLostBlocks, 1, "net")));
 }
 
 // A limit on what is outstanding.
@@ -157,7 +157,7 @@ TEST(LiteralLimitTest, CountsWhatARepetitionWouldExcuse) {
                          RetainedFinding(Disposition::kReplaced, {36, 1})},
                         LiteralBudget(0))
                   .violations,
-              ElementsAre(IsViolation("outstanding_blocks", 2, "net")));
+              ElementsAre(IsViolation(Metric::kOutstandingBlocks, 2, "net")));
 }
 
 TEST(LiteralLimitTest, DoesNotCountWhatIsAllowedReleasedOrAnotherThreads) {
@@ -193,13 +193,13 @@ TEST(ChargeTest, HoldsOthersCodeAgainstTheirOwnLimit) {
 TEST(ChargeTest, NamesTheComponentThatIsOverItsLimit) {
   EXPECT_THAT(Decided(WithCodeBudget({OfComponent(LostFinding({64, 1}), "net")}, LiteralBudget(0)))
                   .violations,
-              ElementsAre(IsViolation("outstanding_blocks", 1, "net")));
+              ElementsAre(IsViolation(Metric::kOutstandingBlocks, 1, "net")));
 }
 
 TEST(ChargeTest, DoesNotChargeOthersWithTheTestsOwn) {
-  EXPECT_THAT(
-      Decided(WithCodeBudget({LostFinding({64, 1})}, LiteralBudget(0))).violations,
-      ElementsAre(IsViolation("lost_bytes", 64, "http"), IsViolation("lost_blocks", 1, "http")));
+  EXPECT_THAT(Decided(WithCodeBudget({LostFinding({64, 1})}, LiteralBudget(0))).violations,
+              ElementsAre(IsViolation(Metric::kLostBytes, 64, "http"),
+                          IsViolation(Metric::kLostBlocks, 1, "http")));
 }
 
 TEST(ChargeTest, DoesNotChargeOthersWithTheTestsGrowth) {

@@ -49,10 +49,11 @@ TEST(CausesTest, ATestOfTwoCallSitesFailsForTwo) {
 }
 
 // A test that is over limits on what it does, most of it by one call site.
-WindowResult BusyTestAt(const std::string& name, const std::string& quantity, int line) {
+WindowResult BusyTestAt(const std::string& name, Quantity quantity, int line) {
   WindowResult window = PassingTest(name);
   window.verdict = Verdict::kOverBudget;
-  window.violations = {Over(quantity + "_bytes", 4096, 64, {"net.json", 14, ""}, {4096, 9})};
+  window.violations = {
+      Over(MetricOf(quantity, MetricUnit::kBytes), 4096, 64, {"net.json", 14, ""}, {4096, 9})};
   window.made_by = {{.quantity = quantity,
                      .amount = {4096, 9},
                      .makers = {{At(LostFinding({3000, 1}), "net::Pool::Grow()", line)},
@@ -61,9 +62,9 @@ WindowResult BusyTestAt(const std::string& name, const std::string& quantity, in
 }
 
 TEST(CausesTest, WhoAllocatesTooMuchIsOneCauseInAllTests) {
-  const std::vector<WindowResult> windows = {BusyTestAt("A.B", "allocated", 7),
-                                             BusyTestAt("A.C", "peak", 7),
-                                             BusyTestAt("A.D", "allocated", 8)};
+  const std::vector<WindowResult> windows = {BusyTestAt("A.B", Quantity::kAllocated, 7),
+                                             BusyTestAt("A.C", Quantity::kPeak, 7),
+                                             BusyTestAt("A.D", Quantity::kAllocated, 8)};
   const std::vector<Cause> causes = CollectCauses(windows);
   ASSERT_THAT(causes, SizeIs(2));
   EXPECT_THAT(causes[0].windows, testing::ElementsAre(&windows[0], &windows[1]));
@@ -73,9 +74,9 @@ TEST(CausesTest, WhoAllocatesTooMuchIsOneCauseInAllTests) {
 
 // By bytes it is one call site; by blocks, another one.
 TEST(CausesTest, WithoutACallSiteOfMostEachTestIsACauseOfItsOwn) {
-  std::vector<WindowResult> windows = {BusyTestAt("A.B", "allocated", 7),
-                                       BusyTestAt("A.C", "allocated", 7)};
-  for (WindowResult& window : windows) window.violations[0].metric = "allocated_blocks";
+  std::vector<WindowResult> windows = {BusyTestAt("A.B", Quantity::kAllocated, 7),
+                                       BusyTestAt("A.C", Quantity::kAllocated, 7)};
+  for (WindowResult& window : windows) window.violations[0].metric = Metric::kAllocatedBlocks;
   EXPECT_THAT(CollectCauses(windows), SizeIs(2));
 }
 
@@ -89,7 +90,7 @@ TEST(CausesTest, LinesOfOneFunctionAreApart) {
 // It is the same line to be put right.
 TEST(CausesTest, WhatIsLostAndWhatGrowsAtOneLineIsOneCause) {
   WindowResult grows = FailingUncoveredTest("A.B");
-  grows.violations = {Over("steady_bytes", 128, 0), Over("steady_blocks", 2, 0)};
+  grows.violations = {Over(Metric::kSteadyBytes, 128, 0), Over(Metric::kSteadyBlocks, 2, 0)};
   grows.findings = {sample::RetainedFinding(Disposition::kSteady, {128, 2})};
   const std::vector<WindowResult> windows = {FailingUncoveredTest("A.C"), grows,
                                              FailingUncoveredTest("A.D")};
@@ -102,7 +103,7 @@ TEST(CausesTest, WhatIsLostAndWhatGrowsAtOneLineIsOneCause) {
 
 TEST(CausesTest, ALimitThatPermitsSomeKeepsTheWholeAmount) {
   WindowResult window = FailingTest();
-  window.violations = {Over("outstanding_bytes", 128, 64, {"net.json", 3, ""})};
+  window.violations = {Over(Metric::kOutstandingBytes, 128, 64, {"net.json", 3, ""})};
   window.findings = {At(sample::PoolFinding({100, 1}), "net::One()", 1),
                      At(sample::PoolFinding({28, 1}), "net::Other()", 2)};
   const std::vector<WindowResult> windows = {window};
@@ -114,7 +115,7 @@ TEST(CausesTest, ALimitThatPermitsSomeKeepsTheWholeAmount) {
 // Two tests that leave descriptors open need not have anything in common.
 TEST(CausesTest, ALimitThatNoCallSiteExplainsIsACauseOfOneTest) {
   WindowResult window = FailingTest("A.B");
-  window.violations = {Over("steady_file_descriptors", 1, 0)};
+  window.violations = {Over(Metric::kSteadyFileDescriptors, 1, 0)};
   WindowResult other = window;
   other.name = "A.C";
   const std::vector<WindowResult> windows = {window, other};
@@ -175,7 +176,7 @@ TEST(CausesTest, OfAWindowThatPassesAreNone) {
 TEST(CausesTest, ALimitThatNoCallSiteExplainsHasNone) {
   WindowResult window = FailingTest();
   window.findings.clear();
-  window.violations = {Over("file_descriptors", 2, 0, {"net.json", 3, ""})};
+  window.violations = {Over(Metric::kFileDescriptors, 2, 0, {"net.json", 3, ""})};
   const std::vector<WindowCause> causes = CausesOf(window);
   ASSERT_THAT(causes, SizeIs(1));
   EXPECT_FALSE(causes.front().has_site);

@@ -73,10 +73,11 @@ TEST(FailureTextTest, BeginsWithFreeingErrorsAndShowsBothStacks) {
 WindowResult BusyTest() {
   WindowResult window = sample::PassingTest("HttpTest.KeepAlive");
   window.verdict = Verdict::kOverBudget;
-  window.violations = {sample::Over("allocated_bytes", 4096, 64, {"net.json", 14, ""}, {4096, 9})};
+  window.violations = {
+      sample::Over(Metric::kAllocatedBytes, 4096, 64, {"net.json", 14, ""}, {4096, 9})};
   Finding site = PoolFinding({3000, 5});
   Finding small = PoolFinding({96, 1});
-  window.made_by = {{.quantity = "allocated",
+  window.made_by = {{.quantity = Quantity::kAllocated,
                      .amount = {4096, 9},
                      .makers = {{site}, {small}, {small}, {small}},
                      .other_sites = 2,
@@ -97,7 +98,7 @@ TEST(FailureTextTest, NamesWhoAllocatedTooMuch) {
 
 TEST(FailureTextTest, SaysWhyItIsNotKnownWhoAllocatedTooMuch) {
   WindowResult window = BusyTest();
-  window.made_by = {{.quantity = "allocated", .problem = "confirmation is off"}};
+  window.made_by = {{.quantity = Quantity::kAllocated, .problem = "confirmation is off"}};
   EXPECT_THAT(FailureText(window, kPlainStyle),
               HasSubstr("\n  who allocated it is not known: confirmation is off\n"));
 }
@@ -135,7 +136,7 @@ TEST(FailureTextTest, GivesTheReasonOfAnOverride) {
 
 TEST(FailureTextTest, TellsGrowthAfterWhatIsOutstanding) {
   WindowResult window = FailingTest();
-  window.violations.push_back(Over("growth_bytes", 128, 0, {"net.json", 20, ""}));
+  window.violations.push_back(Over(Metric::kGrowthBytes, 128, 0, {"net.json", 20, ""}));
 
   EXPECT_THAT(FailureText(window, kPlainStyle),
               HasSubstr("\n  and growth +128 B (+2 blocks), budget 0 B (net · net.json:20)\n"));
@@ -143,7 +144,7 @@ TEST(FailureTextTest, TellsGrowthAfterWhatIsOutstanding) {
 
 TEST(FailureTextTest, TellsGrowthAloneInTheFirstLine) {
   WindowResult window = FailingTest();
-  window.violations = {Over("growth_bytes", 128, 0, {"net.json", 20, ""})};
+  window.violations = {Over(Metric::kGrowthBytes, 128, 0, {"net.json", 20, ""})};
 
   EXPECT_THAT(FailureText(window, kPlainStyle),
               StartsWith("leakgate: growth +128 B (+2 blocks), budget 0 B (net · net.json:20)\n"));
@@ -211,7 +212,7 @@ TEST(FailureTextTest, HasNoColourUnlessAsked) {
 TEST(FailureTextTest, EscapesControlCharactersWhereverTheyComeFrom) {
   WindowResult window = FailingTest("Evil\x1b.Test");
   window.budget = std::make_shared<const AppliedBudget>(sample::BudgetOf("net\x1b", "team\x1b"));
-  window.violations = {Over("outstanding_bytes", 1, 0, {"net\x1b.json", 3, "why\x1b"})};
+  window.violations = {Over(Metric::kOutstandingBytes, 1, 0, {"net\x1b.json", 3, "why\x1b"})};
   window.violations[0].component = "net\x1b";
   window.framework = {160, 1};
   window.findings.push_back(FrameworkFinding({160, 1}, "rule\x1b"));

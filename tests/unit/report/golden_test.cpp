@@ -43,8 +43,8 @@ WindowResult Reopen() {
   window.outstanding = {48, 1};
   window.growth = {-16, 0};
   window.lost = {48, 1};
-  window.violations = {sample::Over("lost_bytes", 48, 0, {}, {48, 1}),
-                       sample::Over("lost_blocks", 1, 0, {}, {48, 1})};
+  window.violations = {sample::Over(Metric::kLostBytes, 48, 0, {}, {48, 1}),
+                       sample::Over(Metric::kLostBlocks, 1, 0, {}, {48, 1})};
   window.findings = {sample::LostFinding({48, 1}),
                      sample::RetainedFinding(Disposition::kOneTime, {32, 1})};
   window.findings[1].series = {0, 0, 0, 0, 0};

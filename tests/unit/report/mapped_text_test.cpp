@@ -36,7 +36,7 @@ std::string SitesOf(const std::vector<WindowResult>& windows) {
 
 TEST(MappedTextTest, IsEachCallSiteWhereALimitIsExceeded) {
   WindowResult window = WithMappings("A.B", {MappedFinding()});
-  window.violations = {sample::Over("mapped_bytes", 4096, 0, {"net.json", 7, ""}, {4096, 1})};
+  window.violations = {sample::Over(Metric::kMappedBytes, 4096, 0, {"net.json", 7, ""}, {4096, 1})};
   EXPECT_THAT(MappedTextOf(window), AllOf(HasSubstr("  4096 B in 1 mapping · mapped file\n"),
                                           HasSubstr("> net::Pool::Grow(unsigned long)")));
 }
@@ -45,13 +45,13 @@ TEST(MappedTextTest, LeavesOutWhatIsAllowed) {
   WindowResult window = WithMappings("A.B", {MappedFinding()});
   window.mappings.push_back(MappedFinding({8192, 1}));
   window.mappings[1].disposition = Disposition::kAllowed;
-  window.violations = {sample::Over("mapped_blocks", 1, 0, {"net.json", 7, ""}, {4096, 1})};
+  window.violations = {sample::Over(Metric::kMappedBlocks, 1, 0, {"net.json", 7, ""}, {4096, 1})};
   EXPECT_THAT(MappedTextOf(window), Not(HasSubstr("8192")));
 }
 
 TEST(MappedTextTest, IsOneLineWhereSomethingElseFails) {
   WindowResult window = WithMappings("A.B", {MappedFinding()});
-  window.violations = {sample::Over("lost_bytes", 128, 0)};
+  window.violations = {sample::Over(Metric::kLostBytes, 128, 0)};
   EXPECT_EQ(MappedTextOf(window), "  mapped: 4096 B in 1 mapping, not limited\n");
   sample::ChangeBudget(window, [](AppliedBudget& budget) { budget.mapped.bytes = AppliedLimit{}; });
   EXPECT_EQ(MappedTextOf(window), "  mapped: 4096 B in 1 mapping, within its limit\n");
@@ -66,7 +66,7 @@ TEST(MappedTextTest, IsAtTheCallSiteOfTheMappingWhereNothingElseIsOver) {
   window.mappings = {MappedFinding()};
   window.mappings[0].stack.Edit()[*window.mappings[0].user_frame].line = 99;
   EXPECT_EQ(FailurePosition(window)->line, 88);
-  window.violations = {sample::Over("mapped_bytes", 4096, 0)};
+  window.violations = {sample::Over(Metric::kMappedBytes, 4096, 0)};
   EXPECT_EQ(FailurePosition(window)->line, 99);
 }
 

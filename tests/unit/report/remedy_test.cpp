@@ -164,10 +164,10 @@ TEST(RemedyTest, IsToFixAFreeingError) {
 
 TEST(RemedyTest, RaisesALimitOnWhatIsANumber) {
   WindowResult window = FailingTest();
-  window.violations = {Over("peak_bytes", 4096, 1024, {"net.json", 3, ""}),
-                       Over("mapped_bytes", 8192, 0, {"net.json", 3, ""}, {8192, 1}),
-                       Over("file_descriptors", 2, 1, {"net.json", 3, ""}),
-                       Over("threads", 3, 0, {"net.json", 3, ""})};
+  window.violations = {Over(Metric::kPeakBytes, 4096, 1024, {"net.json", 3, ""}),
+                       Over(Metric::kMappedBytes, 8192, 0, {"net.json", 3, ""}, {8192, 1}),
+                       Over(Metric::kFileDescriptors, 2, 1, {"net.json", 3, ""}),
+                       Over(Metric::kThreads, 3, 0, {"net.json", 3, ""})};
 
   const BudgetFile budget =
       Parse(R"({"component": "net", "overrides": [)" + RemedyJson(window) + "]}");
@@ -182,7 +182,7 @@ TEST(RemedyTest, RaisesALimitOnWhatIsANumber) {
 
 TEST(RemedyTest, RaisesGrowthOnlyWhereGrowthIsOver) {
   WindowResult window = FailingTest();
-  window.violations = {Over("growth_bytes", 64, 0, {"net.json", 3, ""}, {64, 1})};
+  window.violations = {Over(Metric::kGrowthBytes, 64, 0, {"net.json", 3, ""}, {64, 1})};
 
   EXPECT_THAT(RemedyJson(window),
               HasSubstr(R"("limits": { "test": { "growth": { "bytes": 64, "blocks": 1 } } })"));
@@ -190,14 +190,14 @@ TEST(RemedyTest, RaisesGrowthOnlyWhereGrowthIsOver) {
 
 TEST(RemedyTest, RaisesBothWhereBothAreOver) {
   WindowResult window = FailingTest();
-  window.violations.push_back(Over("growth_blocks", 2, 1, {"net.json", 3, ""}));
+  window.violations.push_back(Over(Metric::kGrowthBlocks, 2, 1, {"net.json", 3, ""}));
 
   EXPECT_THAT(RemedyJson(window), HasSubstr(R"("blocks": 2 }, "growth": { "bytes": 128)"));
 }
 
 TEST(RemedyTest, SetsNoNegativeLimit) {
   WindowResult window = FailingTest();
-  window.violations = {Over("growth_bytes", 64, 0, {"net.json", 3, ""}, {64, -1})};
+  window.violations = {Over(Metric::kGrowthBytes, 64, 0, {"net.json", 3, ""}, {64, -1})};
 
   EXPECT_THAT(RemedyJson(window), HasSubstr(R"("growth": { "bytes": 64 })"));
 }

@@ -51,7 +51,7 @@ RunResult FullRun() {
   failing.source_line = 25;
   failing.growth = {-64, -1};
   sample::ChangeBudget(failing, [](AppliedBudget& budget) { budget.owner = "net-team"; });
-  failing.violations.push_back(sample::Over("growth_blocks", 2, 1));
+  failing.violations.push_back(sample::Over(Metric::kGrowthBlocks, 2, 1));
   failing.findings.push_back(sample::FrameworkFinding({160, 1}, "gmock-registry"));
   failing.findings.push_back(FullFinding());
   failing.file_descriptors = failing.threads = 1;
@@ -65,7 +65,7 @@ RunResult FullRun() {
   failing.free_errors = {
       {"freed twice, by free()", sample::PoolFinding(), {}, BaselineState::kNew}};
   failing.known = {64, 1};
-  failing.known_violations.push_back(sample::Over("threads", 2, 1));
+  failing.known_violations.push_back(sample::Over(Metric::kThreads, 2, 1));
   WindowResult suite = sample::PassingTest("HttpTest");
   suite.kind = WindowKind::kSuite;
   suite.status = TestStatus::kNone;
@@ -155,14 +155,14 @@ TEST(ReportSchemaTest, TakesWhoMadeIt) {
   RunResult result = sample::RunOf({sample::FailingTest()});
   WindowResult& window = result.windows[0];
   window.temporary = Amount{3, 1};
-  window.made_by = {{.quantity = "peak",
+  window.made_by = {{.quantity = Quantity::kPeak,
                      .amount = {128, 2},
                      .makers = {{sample::PoolFinding()}},
                      .other_sites = 1,
                      .other = {64, 1},
                      .framework = {8, 1}},
-                    {.quantity = "temporary", .is_within_limits = true},
-                    {.quantity = "allocated", .problem = "confirmation is off"}};
+                    {.quantity = Quantity::kTemporary, .is_within_limits = true},
+                    {.quantity = Quantity::kAllocated, .problem = "confirmation is off"}};
   EXPECT_THAT(SchemaErrors(Report(result)), IsEmpty());
 }
 
@@ -179,8 +179,8 @@ TEST(ReportSchemaTest, ListsEveryMetric) {
   measured.file_descriptors = measured.threads = 1;
   RunResult result = sample::RunOf({sample::FailingTest(), sample::FailingTest("A.B")});
   result.windows[0].violations = Judge(measured, budget);
-  result.windows[1].violations = {sample::Over("steady_bytes", 1, 0),
-                                  sample::Over("steady_blocks", 1, 0)};
+  result.windows[1].violations = {sample::Over(Metric::kSteadyBytes, 1, 0),
+                                  sample::Over(Metric::kSteadyBlocks, 1, 0)};
 
   EXPECT_THAT(result.windows[0].violations, SizeIs(17));
   EXPECT_THAT(SchemaErrors(Report(result)), IsEmpty());

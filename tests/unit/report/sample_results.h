@@ -91,10 +91,10 @@ inline Finding FrameworkFinding(Amount amount, std::string rule) {
 }
 
 // Of a quantity whose whole amount is `amount`. A limit that a file sets is net's.
-inline Violation Over(std::string metric, std::int64_t actual, std::int64_t limit,
+inline Violation Over(Metric metric, std::int64_t actual, std::int64_t limit,
                       LimitSource source = {}, Amount amount = {128, 2}) {
   Violation violation;
-  violation.metric = std::move(metric);
+  violation.metric = metric;
   violation.actual = actual;
   violation.component = source.file.empty() ? "" : "net";
   violation.limit = {limit, std::move(source)};
@@ -134,7 +134,7 @@ inline WindowResult FailingTest(std::string name = "HttpTest.KeepAlive", int ite
   AppliedBudget budget = BudgetOf("net");
   budget.outstanding.bytes = AppliedLimit{0, source};
   window.budget = std::make_shared<const AppliedBudget>(std::move(budget));
-  window.violations = {Over("outstanding_bytes", 128, 0, source)};
+  window.violations = {Over(Metric::kOutstandingBytes, 128, 0, source)};
   window.findings = {PoolFinding({128, 2})};
   return window;
 }
@@ -144,7 +144,7 @@ inline WindowResult FailingUncoveredTest(std::string name = "HttpTest.KeepAlive"
   WindowResult window = FailingTest(std::move(name));
   window.budget = NoBudget();
   window.lost = {128, 2};
-  window.violations = {Over("lost_bytes", 128, 0), Over("lost_blocks", 2, 0)};
+  window.violations = {Over(Metric::kLostBytes, 128, 0), Over(Metric::kLostBlocks, 2, 0)};
   window.findings = {LostFinding({128, 2})};
   return window;
 }

@@ -195,7 +195,7 @@ TEST(SummaryTest, ListsFailingWindowsByComponent) {
 
 TEST(SummaryTest, ListsOutstandingAndGrowthOfOneWindow) {
   WindowResult window = FailingTest();
-  window.violations.push_back(sample::Over("growth_bytes", 128, 64, {"net.json", 3, ""}));
+  window.violations.push_back(sample::Over(Metric::kGrowthBytes, 128, 64, {"net.json", 3, ""}));
 
   EXPECT_THAT(
       Summary(RunOf({window})),

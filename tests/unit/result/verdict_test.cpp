@@ -15,7 +15,7 @@ using ::testing::IsEmpty;
 
 AppliedLimit Of(std::int64_t value) { return {value, {"net.leakgate.json", 7, ""}}; }
 
-auto IsViolation(const std::string& metric, std::int64_t actual, std::int64_t limit) {
+auto IsViolation(Metric metric, std::int64_t actual, std::int64_t limit) {
   return AllOf(Field(&Violation::metric, metric), Field(&Violation::actual, actual),
                Field(&Violation::limit, Field(&AppliedLimit::value, limit)));
 }
@@ -53,14 +53,15 @@ TEST(JudgeTest, PassesWhatEqualsTheLimit) {
 
 TEST(JudgeTest, ReportsWhatExceedsTheLimitByOne) {
   EXPECT_THAT(Judge(MeasuredOf({6, 5}, {5, 5}), Everything(5)),
-              ElementsAre(IsViolation("outstanding_bytes", 6, 5)));
+              ElementsAre(IsViolation(Metric::kOutstandingBytes, 6, 5)));
 }
 
 TEST(JudgeTest, ReportsEveryLimitInAFixedOrder) {
-  EXPECT_THAT(
-      Judge(MeasuredOf({64, 2}, {32, 1}), Everything(0)),
-      ElementsAre(IsViolation("outstanding_bytes", 64, 0), IsViolation("outstanding_blocks", 2, 0),
-                  IsViolation("growth_bytes", 32, 0), IsViolation("growth_blocks", 1, 0)));
+  EXPECT_THAT(Judge(MeasuredOf({64, 2}, {32, 1}), Everything(0)),
+              ElementsAre(IsViolation(Metric::kOutstandingBytes, 64, 0),
+                          IsViolation(Metric::kOutstandingBlocks, 2, 0),
+                          IsViolation(Metric::kGrowthBytes, 32, 0),
+                          IsViolation(Metric::kGrowthBlocks, 1, 0)));
 }
 
 TEST(JudgeTest, PassesWhatShrinks) {
@@ -102,17 +103,19 @@ TEST(JudgeTest, HoldsEachQuantityAgainstItsOwnLimit) {
 
   EXPECT_THAT(
       Judge(measured, budget),
-      ElementsAre(IsViolation("lost_bytes", 10, 1), IsViolation("lost_blocks", 20, 2),
-                  IsViolation("retained_bytes", 30, 3), IsViolation("retained_blocks", 40, 4),
-                  IsViolation("allocated_bytes", 50, 5), IsViolation("allocated_blocks", 60, 6),
-                  IsViolation("temporary_bytes", 100, 10), IsViolation("temporary_blocks", 110, 11),
-                  IsViolation("peak_bytes", 70, 7), IsViolation("mapped_bytes", 80, 8),
-                  IsViolation("mapped_blocks", 90, 9)));
+      ElementsAre(
+          IsViolation(Metric::kLostBytes, 10, 1), IsViolation(Metric::kLostBlocks, 20, 2),
+          IsViolation(Metric::kRetainedBytes, 30, 3), IsViolation(Metric::kRetainedBlocks, 40, 4),
+          IsViolation(Metric::kAllocatedBytes, 50, 5), IsViolation(Metric::kAllocatedBlocks, 60, 6),
+          IsViolation(Metric::kTemporaryBytes, 100, 10),
+          IsViolation(Metric::kTemporaryBlocks, 110, 11), IsViolation(Metric::kPeakBytes, 70, 7),
+          IsViolation(Metric::kMappedBytes, 80, 8), IsViolation(Metric::kMappedBlocks, 90, 9)));
 }
 
 TEST(JudgeTest, HoldsResourcesAgainstTheirLimits) {
   EXPECT_THAT(Judge(MeasuredResources(2), ResourceLimits(1)),
-              ElementsAre(IsViolation("file_descriptors", 2, 1), IsViolation("threads", 2, 1)));
+              ElementsAre(IsViolation(Metric::kFileDescriptors, 2, 1),
+                          IsViolation(Metric::kThreads, 2, 1)));
 }
 
 TEST(JudgeTest, PassesResourcesThatEqualTheirLimits) {

@@ -26,7 +26,7 @@ IndexedReport SomeReport() {
 BaselineWindows SomeWindows() {
   BaselineWindows windows;
   windows["program"].blocks = {{"main\n", 1}, {"", 2}};
-  windows["test A.B"].excess = {{"threads", 3}, {"file_descriptors", -1}};
+  windows["test A.B"].excess = {{Metric::kThreads, 3}, {Metric::kFileDescriptors, -1}};
   windows["test A.C"].free_errors = {"freed twice\nmain\n", std::string("\0x", 2)};
   for (int i = 0; i < 40; ++i) {
     windows["test Many." + std::to_string(i)].blocks["f" + std::to_string(i)] = i + 1;

@@ -169,7 +169,7 @@ TEST(ComparedRunTest, APageIsTheSameWithTheWholeBaseline) {
             Written({RunOf({})}, {.read_source = {}, .baseline = {KeepComparedParts(whole)}}));
 }
 
-Violation OverBy(const std::string& metric, std::int64_t actual) {
+Violation OverBy(Metric metric, std::int64_t actual) {
   Violation violation;
   violation.metric = metric;
   violation.actual = actual;
@@ -180,7 +180,7 @@ WindowResult OverByLostBytes(const std::string& name, const std::string& functio
   Finding finding = FindingOf({FrameNamed(function), FrameNamed("main")});
   finding.reach = Reach::kLost;
   WindowResult window = WindowOf(name, {finding});
-  window.violations = {OverBy("lost_bytes", 64)};
+  window.violations = {OverBy(Metric::kLostBytes, 64)};
   return window;
 }
 
@@ -199,7 +199,7 @@ TEST(HtmlWriterTest, NumbersTheCausesOfAllRunsAlike) {
 
 TEST(HtmlWriterTest, TakesALimitWithoutACallSiteForAnotherCauseInAnotherProgram) {
   WindowResult window = WindowOf("A.B", {});
-  window.violations = {OverBy("file_descriptors", 2)};
+  window.violations = {OverBy(Metric::kFileDescriptors, 2)};
   RunResult other = RunOf({window});
   other.binary = "u";
   const Json runs = ReportIn(Written({RunOf({window}), other}))["runs"];

@@ -65,7 +65,7 @@ TEST(IssueTest, ALimitThatNoFindingExplainsIsOneAtTheTestsDefinition) {
   window.source_file = "/home/me/project/tests/http_test.cc";
   window.source_line = 25;
   window.findings.clear();
-  window.violations = {sample::Over("threads", 3, 1, {"net.json", 7, ""})};
+  window.violations = {sample::Over(Metric::kThreads, 3, 1, {"net.json", 7, ""})};
   window.left_behind = {"thread 7: worker"};
   const RunResult run = sample::RunOf({window});
 
@@ -83,7 +83,7 @@ TEST(IssueTest, IsAtTheCallSiteOfWhatIsLeftMapped) {
   window.mappings = {sample::PoolFinding({128, 2})};
   window.mappings[0].kind = AllocationKind::kMapped;
   window.findings[0].disposition = Disposition::kReplaced;  // counts, but not for this limit
-  window.violations = {sample::Over("mapped_bytes", 128, 0, {"net.json", 7, ""})};
+  window.violations = {sample::Over(Metric::kMappedBytes, 128, 0, {"net.json", 7, ""})};
   const RunResult run = sample::RunOf({window});
 
   const std::vector<Issue> issues = Issues(run);
@@ -98,8 +98,9 @@ TEST(IssueTest, IsAtTheCallSiteOfWhatIsLeftMapped) {
 TEST(IssueTest, IsAtTheCallSiteThatAllocatedMostOfTooMuch) {
   WindowResult window = sample::FailingTest();
   window.findings.clear();
-  window.violations = {sample::Over("allocated_bytes", 4096, 64, {"net.json", 7, ""}, {4096, 9})};
-  window.made_by = {{.quantity = "allocated",
+  window.violations = {
+      sample::Over(Metric::kAllocatedBytes, 4096, 64, {"net.json", 7, ""}, {4096, 9})};
+  window.made_by = {{.quantity = Quantity::kAllocated,
                      .amount = {4096, 9},
                      .makers = {{sample::PoolFinding({3000, 5})}},
                      .other_sites = 2,
@@ -108,7 +109,7 @@ TEST(IssueTest, IsAtTheCallSiteThatAllocatedMostOfTooMuch) {
   other.name = "A.B";
   WindowResult unknown = window;
   unknown.name = "A.C";
-  unknown.made_by = {{.quantity = "allocated", .problem = "confirmation is off"}};
+  unknown.made_by = {{.quantity = Quantity::kAllocated, .problem = "confirmation is off"}};
   const RunResult run = sample::RunOf({window, other, unknown});
 
   const std::vector<Issue> issues = Issues(run);
@@ -143,7 +144,7 @@ TEST(IssueTest, AViolationWithoutFindingsIsNeverSilent) {
 TEST(IssueTest, WhatIsLostAndGrowsIsOneIssue) {
   WindowResult window = sample::FailingUncoveredTest();
   window.findings[0].disposition = Disposition::kSteady;
-  window.violations.push_back(sample::Over("steady_bytes", 128, 0));
+  window.violations.push_back(sample::Over(Metric::kSteadyBytes, 128, 0));
   EXPECT_THAT(Rules(Issues(sample::RunOf({window}))), ElementsAre(Rule::kLost));
 }
 
@@ -156,7 +157,7 @@ TEST(IssueTest, ALimitThatAFileSetsCountsWhatTheDefaultPolicyForgives) {
 
 TEST(IssueTest, CodeIsChargedToTheComponentWhoseLimitItExceeds) {
   WindowResult window = sample::FailingUncoveredTest();
-  window.violations = {sample::Over("lost_bytes", 64, 0)};
+  window.violations = {sample::Over(Metric::kLostBytes, 64, 0)};
   window.violations[0].component = "disk";
   window.findings = {sample::LostFinding(), sample::LostFinding()};
   window.findings[1].component = "disk";
@@ -298,7 +299,7 @@ TEST(IssueTest, CostsAsMuchForEachViolationHoweverManyAWindowHas) {
     RunResult run = sample::RunOf({sample::FailingUncoveredTest()});
     for (std::size_t i = 0; i < count; ++i) {
       run.windows[0].violations.push_back(
-          {"lost_bytes", 1, {}, fmt::format("component {}", i), {1, 1}});
+          {Metric::kLostBytes, 1, {}, fmt::format("component {}", i), {1, 1}});
     }
     return run;
   };

@@ -56,15 +56,15 @@ inline RunResult RunOfEverything() {
   WindowResult steady = FailingUncoveredTest("HttpTest.Sessions");
   steady.lost = {};
   steady.retained = steady.outstanding = {48, 2};
-  steady.violations = {Over("steady_bytes", 48, 0, {}, {48, 2}),
-                       Over("steady_blocks", 2, 0, {}, {48, 2})};
+  steady.violations = {Over(Metric::kSteadyBytes, 48, 0, {}, {48, 2}),
+                       Over(Metric::kSteadyBlocks, 2, 0, {}, {48, 2})};
   steady.findings = {SteadyFinding()};
 
   const LimitSource peak_source = {"budgets/net.leakgate.json", 20, "a large page"};
   WindowResult peak = FailingTest("HttpTest.Download");
   peak.source_file = "/home/me/project/tests/http_test.cc";
   peak.source_line = 60;
-  peak.violations.push_back(Over("peak_bytes", 70000, 65536, peak_source));
+  peak.violations.push_back(Over(Metric::kPeakBytes, 70000, 65536, peak_source));
   peak.peak_live_bytes = 70000;
 
   WindowResult freeing = PassingTest("PoolTest.Delete");

@@ -116,7 +116,7 @@ void ForgetWhatIsNotTold(RunResult& run) {
     window.was_failed_inside = false;
     for (Violation& violation : window.known_violations) violation.amount = {};
     for (Violation& violation : window.violations) {
-      if (IsOf(violation, "peak")) violation.amount = {};  // it has no blocks
+      if (IsOf(violation, Quantity::kPeak)) violation.amount = {};  // it has no blocks
     }
   }
   run.begin = {};
