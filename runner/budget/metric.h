@@ -130,7 +130,8 @@ inline constexpr std::array kMetrics = {
     MetricParts{Metric::kSteadyMappedBytes, Quantity::kSteadyMapped, MetricUnit::kBytes},
     MetricParts{Metric::kSteadyMappedBlocks, Quantity::kSteadyMapped, MetricUnit::kBlocks},
     MetricParts{Metric::kSteadyThreads, Quantity::kSteadyThreads, MetricUnit::kNumber},
-    MetricParts{Metric::kSteadyFileDescriptors, Quantity::kSteadyFileDescriptors, MetricUnit::kNumber}};
+    MetricParts{Metric::kSteadyFileDescriptors, Quantity::kSteadyFileDescriptors,
+                MetricUnit::kNumber}};
 
 [[nodiscard]] constexpr MetricParts PartsOf(Metric metric) {
   return kMetrics[static_cast<std::size_t>(metric)];

@@ -21,7 +21,9 @@ void AddOnce(std::vector<std::string>& texts, std::string text) {
 // Returns whether a budget file sets the limit. Otherwise nothing lost or growing is permitted.
 bool IsSetByFile(const Violation& violation) { return !violation.limit.source.file.empty(); }
 
-bool IsInBytes(const Violation& violation) { return UnitOf(violation.metric) == MetricUnit::kBytes; }
+bool IsInBytes(const Violation& violation) {
+  return UnitOf(violation.metric) == MetricUnit::kBytes;
+}
 
 // Two numbers may be the same when they are rounded. Then both are shown exactly.
 bool LooksEqual(const Violation& violation) {

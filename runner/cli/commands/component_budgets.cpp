@@ -26,7 +26,9 @@ std::string SuiteOf(const std::string& test) { return test.substr(0, test.find('
 
 bool HasEntry(const Finding& finding) { return !SuggestPattern(finding).empty(); }
 
-bool IsOfMemory(const Violation& violation) { return UnitOf(violation.metric) != MetricUnit::kNumber; }
+bool IsOfMemory(const Violation& violation) {
+  return UnitOf(violation.metric) != MetricUnit::kNumber;
+}
 
 // Returns what of a failing window no allowance can cover.
 WindowResult WithoutEntries(WindowResult window) {
