@@ -25,7 +25,7 @@ constinit std::uint32_t g_probed_count = 0;
 void* Find(const char* name) { return g_host.dlsym(RTLD_DEFAULT, name); }
 
 void* Allocate(void* function, const OperatorForm& form, std::size_t bytes) {
-  const std::nothrow_t& nothrow = std::nothrow;
+  const std::nothrow_t nothrow{};  // the runtime is not linked
   if (form.is_aligned && form.is_nothrow) {
     return reinterpret_cast<void* (*)(std::size_t, std::size_t, const std::nothrow_t&)>(function)(
         bytes, kAlignment, nothrow);
