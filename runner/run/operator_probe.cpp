@@ -80,6 +80,7 @@ class ProbedImages {
 
 const OperatorAccount& OperatorProbe::Account() {
   if (account_) return *account_;
+  if (setup_.request.confirm == Confirm::kOff) return account_.emplace();
   constexpr std::chrono::seconds kPatience(20);
   RepetitionRequest request;
   request.repetitions = 1;

@@ -14,7 +14,8 @@ class OperatorProbe {
   explicit OperatorProbe(RepetitionSetup setup) : setup_(std::move(setup)) {}
 
   // Launches the process at the first call, on the calling thread, and waits for it. Returns an
-  // empty account where it tells nothing. One thread at a time.
+  // empty account where it tells nothing, and where nothing is to be repeated (--confirm=off). One
+  // thread at a time.
   const OperatorAccount& Account();
 
  private:

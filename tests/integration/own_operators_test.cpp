@@ -58,6 +58,11 @@ TEST(OwnOperatorsTest, WithoutAnAccountHoldWhatTheyHold) {
   EXPECT_EQ(RunAccounts("quarantine", "lose").command.exit_code, 1);
 }
 
+TEST(OwnOperatorsTest, AreNotTriedWhereNothingIsToBeRepeated) {
+  const GatedRun run = RunByDefault({FixturePath("accounts_list"), "lose"}, {"--confirm=off"});
+  EXPECT_EQ(run.command.exit_code, 0);
+}
+
 // The runtime's nothrow form calls the program's own operator new, which puts a header in front.
 TEST(OwnOperatorsTest, AreCalledByTheFormsThatTheProgramLeftToTheRuntime) {
   const GatedRun& run = RunAccounts("list", "nothrow,give");
