@@ -1,7 +1,7 @@
-// How a process tells the runner what the program's own operator new hands out. It is launched for
-// that alone: main is never called. It calls each operator new, keeps no pointer to any object, and
-// gives some back to operator delete. Then it asks Question::kOperatorsProbed, with these records
-// as the mailbox's text.
+// The runner launches a process of the program only to learn what its own operator new does. The
+// agent does not call main there. It calls each form of operator new, keeps no pointer to any
+// object, and deletes some of them. Then it asks Question::kOperatorsProbed: the mailbox's text is
+// an array of ProbedObject.
 #pragma once
 
 #include <cstdint>
@@ -40,10 +40,9 @@ struct ProbedObject {
   // With it, no copy of this looks like a pointer to the object, not even an odd one.
   static constexpr std::uint64_t kMask = 0x5a3c'96e1'0f78'b4d2;
 
-  std::uint64_t masked;  // the object's address ^ kMask
-  std::uint32_t bytes;   // that it was asked for
-  std::uint16_t form;    // index into kOperatorForms
-  std::uint16_t is_deleted;
+  std::uint64_t masked;      // the object's address ^ kMask
+  std::uint32_t form;        // index into kOperatorForms
+  std::uint32_t is_deleted;  // 1 if it was given to operator delete at once, else 0
 };
 static_assert(sizeof(ProbedObject) == 16);
 

@@ -74,64 +74,60 @@ enum class Metric : std::uint8_t {
   kSteadyThreads,
   kSteadyFileDescriptors,
 };
-template <>
-struct WordTable<Metric> {
-  static constexpr std::array kWords = {
-      Named{Metric::kOutstandingBytes, "outstanding_bytes"},
-      Named{Metric::kOutstandingBlocks, "outstanding_blocks"},
-      Named{Metric::kLostBytes, "lost_bytes"},
-      Named{Metric::kLostBlocks, "lost_blocks"},
-      Named{Metric::kRetainedBytes, "retained_bytes"},
-      Named{Metric::kRetainedBlocks, "retained_blocks"},
-      Named{Metric::kGrowthBytes, "growth_bytes"},
-      Named{Metric::kGrowthBlocks, "growth_blocks"},
-      Named{Metric::kAllocatedBytes, "allocated_bytes"},
-      Named{Metric::kAllocatedBlocks, "allocated_blocks"},
-      Named{Metric::kTemporaryBytes, "temporary_bytes"},
-      Named{Metric::kTemporaryBlocks, "temporary_blocks"},
-      Named{Metric::kPeakBytes, "peak_bytes"},
-      Named{Metric::kMappedBytes, "mapped_bytes"},
-      Named{Metric::kMappedBlocks, "mapped_blocks"},
-      Named{Metric::kFileDescriptors, "file_descriptors"},
-      Named{Metric::kThreads, "threads"},
-      Named{Metric::kSteadyBytes, "steady_bytes"},
-      Named{Metric::kSteadyBlocks, "steady_blocks"},
-      Named{Metric::kSteadyMappedBytes, "steady_mapped_bytes"},
-      Named{Metric::kSteadyMappedBlocks, "steady_mapped_blocks"},
-      Named{Metric::kSteadyThreads, "steady_threads"},
-      Named{Metric::kSteadyFileDescriptors, "steady_file_descriptors"}};
-};
 
 struct MetricParts {
   Metric metric;
   Quantity quantity;
   MetricUnit unit;
+  const char* word;
 };
 inline constexpr std::array kMetrics = {
-    MetricParts{Metric::kOutstandingBytes, Quantity::kOutstanding, MetricUnit::kBytes},
-    MetricParts{Metric::kOutstandingBlocks, Quantity::kOutstanding, MetricUnit::kBlocks},
-    MetricParts{Metric::kLostBytes, Quantity::kLost, MetricUnit::kBytes},
-    MetricParts{Metric::kLostBlocks, Quantity::kLost, MetricUnit::kBlocks},
-    MetricParts{Metric::kRetainedBytes, Quantity::kRetained, MetricUnit::kBytes},
-    MetricParts{Metric::kRetainedBlocks, Quantity::kRetained, MetricUnit::kBlocks},
-    MetricParts{Metric::kGrowthBytes, Quantity::kGrowth, MetricUnit::kBytes},
-    MetricParts{Metric::kGrowthBlocks, Quantity::kGrowth, MetricUnit::kBlocks},
-    MetricParts{Metric::kAllocatedBytes, Quantity::kAllocated, MetricUnit::kBytes},
-    MetricParts{Metric::kAllocatedBlocks, Quantity::kAllocated, MetricUnit::kBlocks},
-    MetricParts{Metric::kTemporaryBytes, Quantity::kTemporary, MetricUnit::kBytes},
-    MetricParts{Metric::kTemporaryBlocks, Quantity::kTemporary, MetricUnit::kBlocks},
-    MetricParts{Metric::kPeakBytes, Quantity::kPeak, MetricUnit::kBytes},
-    MetricParts{Metric::kMappedBytes, Quantity::kMapped, MetricUnit::kBytes},
-    MetricParts{Metric::kMappedBlocks, Quantity::kMapped, MetricUnit::kBlocks},
-    MetricParts{Metric::kFileDescriptors, Quantity::kFileDescriptors, MetricUnit::kNumber},
-    MetricParts{Metric::kThreads, Quantity::kThreads, MetricUnit::kNumber},
-    MetricParts{Metric::kSteadyBytes, Quantity::kSteady, MetricUnit::kBytes},
-    MetricParts{Metric::kSteadyBlocks, Quantity::kSteady, MetricUnit::kBlocks},
-    MetricParts{Metric::kSteadyMappedBytes, Quantity::kSteadyMapped, MetricUnit::kBytes},
-    MetricParts{Metric::kSteadyMappedBlocks, Quantity::kSteadyMapped, MetricUnit::kBlocks},
-    MetricParts{Metric::kSteadyThreads, Quantity::kSteadyThreads, MetricUnit::kNumber},
+    MetricParts{Metric::kOutstandingBytes, Quantity::kOutstanding, MetricUnit::kBytes,
+                "outstanding_bytes"},
+    MetricParts{Metric::kOutstandingBlocks, Quantity::kOutstanding, MetricUnit::kBlocks,
+                "outstanding_blocks"},
+    MetricParts{Metric::kLostBytes, Quantity::kLost, MetricUnit::kBytes, "lost_bytes"},
+    MetricParts{Metric::kLostBlocks, Quantity::kLost, MetricUnit::kBlocks, "lost_blocks"},
+    MetricParts{Metric::kRetainedBytes, Quantity::kRetained, MetricUnit::kBytes, "retained_bytes"},
+    MetricParts{Metric::kRetainedBlocks, Quantity::kRetained, MetricUnit::kBlocks,
+                "retained_blocks"},
+    MetricParts{Metric::kGrowthBytes, Quantity::kGrowth, MetricUnit::kBytes, "growth_bytes"},
+    MetricParts{Metric::kGrowthBlocks, Quantity::kGrowth, MetricUnit::kBlocks, "growth_blocks"},
+    MetricParts{Metric::kAllocatedBytes, Quantity::kAllocated, MetricUnit::kBytes,
+                "allocated_bytes"},
+    MetricParts{Metric::kAllocatedBlocks, Quantity::kAllocated, MetricUnit::kBlocks,
+                "allocated_blocks"},
+    MetricParts{Metric::kTemporaryBytes, Quantity::kTemporary, MetricUnit::kBytes,
+                "temporary_bytes"},
+    MetricParts{Metric::kTemporaryBlocks, Quantity::kTemporary, MetricUnit::kBlocks,
+                "temporary_blocks"},
+    MetricParts{Metric::kPeakBytes, Quantity::kPeak, MetricUnit::kBytes, "peak_bytes"},
+    MetricParts{Metric::kMappedBytes, Quantity::kMapped, MetricUnit::kBytes, "mapped_bytes"},
+    MetricParts{Metric::kMappedBlocks, Quantity::kMapped, MetricUnit::kBlocks, "mapped_blocks"},
+    MetricParts{Metric::kFileDescriptors, Quantity::kFileDescriptors, MetricUnit::kNumber,
+                "file_descriptors"},
+    MetricParts{Metric::kThreads, Quantity::kThreads, MetricUnit::kNumber, "threads"},
+    MetricParts{Metric::kSteadyBytes, Quantity::kSteady, MetricUnit::kBytes, "steady_bytes"},
+    MetricParts{Metric::kSteadyBlocks, Quantity::kSteady, MetricUnit::kBlocks, "steady_blocks"},
+    MetricParts{Metric::kSteadyMappedBytes, Quantity::kSteadyMapped, MetricUnit::kBytes,
+                "steady_mapped_bytes"},
+    MetricParts{Metric::kSteadyMappedBlocks, Quantity::kSteadyMapped, MetricUnit::kBlocks,
+                "steady_mapped_blocks"},
+    MetricParts{Metric::kSteadyThreads, Quantity::kSteadyThreads, MetricUnit::kNumber,
+                "steady_threads"},
     MetricParts{Metric::kSteadyFileDescriptors, Quantity::kSteadyFileDescriptors,
-                MetricUnit::kNumber}};
+                MetricUnit::kNumber, "steady_file_descriptors"}};
+
+template <>
+struct WordTable<Metric> {
+  static constexpr auto kWords = [] {
+    std::array<Named<Metric>, kMetrics.size()> words{};
+    std::transform(kMetrics.begin(), kMetrics.end(), words.begin(), [](const MetricParts& parts) {
+      return Named{parts.metric, parts.word};
+    });
+    return words;
+  }();
+};
 
 [[nodiscard]] constexpr MetricParts PartsOf(Metric metric) {
   return kMetrics[static_cast<std::size_t>(metric)];

@@ -1,36 +1,48 @@
 #include "runner/reach/operator_account.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
-#include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
+
+#include "runner/reach/block_index.h"
 
 namespace leakgate {
 namespace {
 
-bool IsAgent(const Module& module) {
-  return std::string_view(module.path).ends_with("/libleakgate_agent.so");
-}
-
 struct PlacedFrame {
   FileAddress at;
   std::uint64_t pc = 0;
-  std::uint32_t module = 0;
-  bool is_agents = false;
+  const Module* module = nullptr;
 };
 
-std::vector<PlacedFrame> FramesOf(std::uint32_t stack, const RegionReader& region) {
-  std::vector<PlacedFrame> frames;
-  for (const RawStack::Frame& frame : region.Stack(stack).frames) {
-    const Module module = region.ModuleOf(frame.module);
-    frames.push_back(
-        {{module.path, frame.pc - module.bias}, frame.pc, frame.module, IsAgent(module)});
+bool IsAgents(const PlacedFrame& frame) { return IsAgentFile(frame.module->path); }
+
+// The call stacks of a process, with where files have their addresses.
+class PlacedStacks {
+ public:
+  explicit PlacedStacks(const RegionReader& region) : region_(region) {}
+
+  // The frames point to modules that live as long as this.
+  std::vector<PlacedFrame> FramesOf(std::uint32_t stack) {
+    std::vector<PlacedFrame> frames;
+    for (const RawStack::Frame& frame : region_.Stack(stack).frames) {
+      const auto [module, is_new] = modules_.try_emplace(frame.module);
+      if (is_new) module->second = region_.ModuleOf(frame.module);
+      const Module& of = module->second;
+      frames.push_back({{of.path, frame.pc - of.bias}, frame.pc, &of});
+    }
+    return frames;
   }
-  return frames;
-}
+
+  [[nodiscard]] const std::map<std::uint32_t, Module>& modules() const { return modules_; }
+
+ private:
+  const RegionReader& region_;
+  std::map<std::uint32_t, Module> modules_;  // of the stacks so far, by number
+};
 
 // An allocation within what the agent has called.
 struct CalledByAgent {
@@ -39,37 +51,20 @@ struct CalledByAgent {
 };
 
 CalledByAgent CallersBelowAgent(const std::vector<PlacedFrame>& frames) {
-  const auto is_agents = [](const PlacedFrame& frame) { return frame.is_agents; };
-  auto outer = std::find_if(frames.rbegin(), frames.rend(), is_agents);
+  auto outer = std::find_if(frames.rbegin(), frames.rend(), IsAgents);
   if (outer == frames.rend()) return {};
-  outer = std::find_if_not(outer, frames.rend(), is_agents);
+  outer = std::find_if_not(outer, frames.rend(), IsAgents);
   CalledByAgent called{{}, outer.base()->pc};
   for (auto frame = frames.begin(); frame != outer.base(); ++frame) {
-    if (!frame->is_agents) called.callers.push_back(frame->at);
+    if (!IsAgents(*frame)) called.callers.push_back(frame->at);
   }
   return called;
 }
 
-// Returns whether the stack begins with `callers`. The agent's own operator new only calls the next
-// one.
 bool BeginsWith(const std::vector<PlacedFrame>& frames, const std::vector<FileAddress>& callers) {
-  std::size_t next = 0;
-  for (const PlacedFrame& frame : frames) {
-    if (next == callers.size()) break;
-    if (frame.is_agents) continue;
-    if (frame.at != callers[next]) return false;
-    ++next;
-  }
-  return next == callers.size();
-}
-
-const LiveBlock* BlockOf(std::uint64_t address, const std::vector<LiveBlock>& blocks) {
-  auto after = std::upper_bound(
-      blocks.begin(), blocks.end(), address,
-      [](std::uint64_t value, const LiveBlock& block) { return value < block.address; });
-  if (after == blocks.begin()) return nullptr;
-  --after;
-  return address - after->address < after->size_bytes ? &*after : nullptr;
+  return callers.size() <= frames.size() &&
+         std::equal(callers.begin(), callers.end(), frames.begin(),
+                    [](const FileAddress& at, const PlacedFrame& frame) { return at == frame.at; });
 }
 
 // What the objects that were kept tell.
@@ -83,20 +78,24 @@ struct Trial {
 Trial Evaluate(std::span<const ProbedObject> probed, const std::vector<LiveBlock>& live,
                const RegionReader& region) {
   Trial trial;
+  const BlockIndex index(live);
+  PlacedStacks stacks(region);
   std::set<std::uint64_t> used;
   std::set<std::uint64_t> agents_pcs;
   for (const ProbedObject& object : probed) {
-    const LiveBlock* const block = BlockOf(object.masked ^ ProbedObject::kMask, live);
+    const std::uint64_t address = object.masked ^ ProbedObject::kMask;
+    const std::uint32_t number = index.Find(address);
     if (object.is_deleted != 0) {
-      trial.is_plain = trial.is_plain && block == nullptr;
+      trial.is_plain = trial.is_plain && number == BlockIndex::kNone;
       continue;
     }
-    if (block == nullptr || object.form >= kOperatorFormCount) continue;
-    CalledByAgent called = CallersBelowAgent(FramesOf(block->stack, region));
+    if (number == BlockIndex::kNone || object.form >= kOperatorFormCount) continue;
+    const LiveBlock& block = live[number];
+    CalledByAgent called = CallersBelowAgent(stacks.FramesOf(block.stack));
     if (called.callers.empty()) continue;  // the agent's own
     agents_pcs.insert(called.agents_pc);
-    trial.is_plain = trial.is_plain && used.insert(block->address).second;
-    const std::uint64_t header_bytes = (object.masked ^ ProbedObject::kMask) - block->address;
+    trial.is_plain = trial.is_plain && used.insert(block.address).second;
+    const std::uint64_t header_bytes = address - block.address;
     const auto same =
         std::find_if(trial.handing_out.begin(), trial.handing_out.end(),
                      [&](const HandingOut& known) { return known.callers == called.callers; });
@@ -107,20 +106,20 @@ Trial Evaluate(std::span<const ProbedObject> probed, const std::vector<LiveBlock
       trial.handing_out.push_back(
           {std::move(called.callers), kOperatorForms[object.form].name, header_bytes});
     }
-    trial.blocks.push_back(*block);
+    trial.blocks.push_back(block);
   }
   for (const LiveBlock& block : live) {
     if (used.contains(block.address)) continue;
-    const auto [callers, agents_pc] = CallersBelowAgent(FramesOf(block.stack, region));
+    const auto [callers, agents_pc] = CallersBelowAgent(stacks.FramesOf(block.stack));
     const bool is_own = !callers.empty() && agents_pcs.contains(agents_pc);
     if (is_own) trial.making_own.push_back(callers.back());
   }
   return trial;
 }
 
+// `frames` are without the agent's: its own operator new only calls the next one.
 std::optional<std::uint64_t> HeaderOf(const std::vector<PlacedFrame>& frames,
-                                      const OperatorAccount& account, const RegionReader& region,
-                                      Symbolizer* symbolizer) {
+                                      const OperatorAccount& account, Symbolizer* symbolizer) {
   for (const HandingOut& one : account.handing_out) {
     if (BeginsWith(frames, one.callers)) return one.header_bytes;
   }
@@ -129,11 +128,9 @@ std::optional<std::uint64_t> HeaderOf(const std::vector<PlacedFrame>& frames,
            account.making_own.end();
   });
   if (is_own) return IgnoredAccount::kWholeBlock;
-  const auto first = std::find_if_not(frames.begin(), frames.end(),
-                                      [](const PlacedFrame& frame) { return frame.is_agents; });
-  if (first == frames.end() || symbolizer == nullptr) return std::nullopt;
+  if (frames.empty() || symbolizer == nullptr) return std::nullopt;
   const std::vector<Frame> inlined =
-      symbolizer->Symbolize(region.ModuleOf(first->module), first->pc);
+      symbolizer->Symbolize(*frames.front().module, frames.front().pc);
   for (auto frame = inlined.rbegin(); frame != inlined.rend(); ++frame) {
     if (!frame->inlined) continue;
     const auto form =
@@ -193,22 +190,21 @@ Expected<OperatorAccount> LearnAccount(std::span<const ProbedObject> probed,
 IgnoredAccount FindAccount(const OperatorAccount& account, std::span<const LiveBlock> blocks,
                            const RegionReader& region, Symbolizer* symbolizer) {
   IgnoredAccount ignored;
-  std::unordered_map<std::string, std::uint64_t> bias;  // of modules, by path
+  PlacedStacks stacks(region);
   std::unordered_set<std::uint32_t> seen;
   for (const LiveBlock& block : blocks) {
     if (!seen.insert(block.stack).second) continue;
-    const std::vector<PlacedFrame> frames = FramesOf(block.stack, region);
-    for (const PlacedFrame& frame : frames) {
-      bias.emplace(frame.at.path, frame.pc - frame.at.address);
-    }
-    const auto header = HeaderOf(frames, account, region, symbolizer);
+    std::vector<PlacedFrame> frames = stacks.FramesOf(block.stack);
+    std::erase_if(frames, IsAgents);
+    const auto header = HeaderOf(frames, account, symbolizer);
     if (header) ignored.header_bytes.emplace(block.stack, *header);
   }
-  for (const OperatorAccount::Variable& variable : account.variables) {
-    const auto mapped = bias.find(variable.path);
-    if (mapped == bias.end()) continue;
-    ignored.variables.push_back(
-        {variable.extent.begin + mapped->second, variable.extent.end + mapped->second});
+  for (const auto& [path, extent] : account.variables) {
+    for (const auto& [number, module] : stacks.modules()) {
+      if (module.path != path) continue;
+      ignored.variables.push_back({extent.begin + module.bias, extent.end + module.bias});
+      break;
+    }
   }
   return ignored;
 }

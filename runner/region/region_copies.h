@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/allocation_kind.h"
@@ -49,6 +50,11 @@ struct Module {
   std::string path;
   std::string build_id;  // in hexadecimal; empty if the file has none
 };
+
+// Returns whether a module with this path is the agent.
+[[nodiscard]] inline bool IsAgentFile(std::string_view path) {
+  return path.substr(path.rfind('/') + 1) == "libleakgate_agent.so";
+}
 
 struct WindowCopy {
   std::uint32_t id = 0;

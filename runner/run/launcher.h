@@ -5,6 +5,8 @@
 // inherits the runner's descriptors, except those marked close-on-exec, and dies with the runner.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -15,7 +17,6 @@
 #include "runner/base/expected.h"
 #include "runner/result/run_result.h"
 #include "runner/run/scratch_copy.h"
-#include "runner/run/signal_mask.h"
 
 namespace leakgate {
 
@@ -47,6 +48,13 @@ class InheritedState {
 
   struct Saved;
   std::shared_ptr<const Saved> saved_;
+};
+
+// The signals that a program begins with blocked, in the system's own form.
+struct SignalMask {
+  static constexpr std::size_t kBytes = 128;  // of sigset_t in glibc, the largest that we know
+
+  alignas(std::uint64_t) std::array<std::byte, kBytes> bits{};
 };
 
 // The program's standard streams: the runner's own, or none.

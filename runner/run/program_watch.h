@@ -9,7 +9,6 @@
 
 #include "runner/base/descriptors.h"
 #include "runner/run/launcher.h"
-#include "runner/run/signal_mask.h"
 
 namespace leakgate {
 

@@ -56,7 +56,7 @@ int MainAndItsEnd(int count, char** arguments, char** environment) {
   return status;
 }
 
-// Main's place where the runner has launched the process for its operators alone.
+// Takes main's place in a process that the runner has launched to probe its operators.
 int ProbeAndEnd(int, char**, char**) {
   ProbeOperators();
   g_host.exit_now(0);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <new>
 
 #include "common/operator_probe.h"
@@ -16,13 +17,11 @@ namespace {
 constexpr std::size_t kSizes[] = {1, 40, 200, 3000};
 constexpr std::size_t kAlignment = 64;
 constexpr std::uint32_t kKeptOfSize = 3;
-constexpr std::uint32_t kMostProbed = 4 * (kKeptOfSize + 1) * kOperatorFormCount;
+constexpr std::uint32_t kMostProbed = std::size(kSizes) * (kKeptOfSize + 1) * kOperatorFormCount;
 
 // The agent's own memory is no root, so that what is noted here holds nothing.
 constinit ProbedObject g_probed[kMostProbed] = {};
 constinit std::uint32_t g_probed_count = 0;
-
-void* Find(const char* name) { return g_host.dlsym(RTLD_DEFAULT, name); }
 
 void* Allocate(void* function, const OperatorForm& form, std::size_t bytes) {
   const std::nothrow_t nothrow{};  // the runtime is not linked
@@ -48,29 +47,29 @@ void Release(void* function, const OperatorForm& form, void* object) {
   }
 }
 
-__attribute__((noinline)) void Probe(std::uint16_t number, std::uint16_t is_deleted) {
+__attribute__((noinline)) void Probe(std::uint32_t number, std::uint32_t is_deleted) {
   const OperatorForm& form = kOperatorForms[number];
-  void* const allocate = Find(form.allocate);
-  void* const release = Find(form.release);
+  void* const allocate = g_host.dlsym(RTLD_DEFAULT, form.allocate);
+  void* const release = g_host.dlsym(RTLD_DEFAULT, form.release);
   if (allocate == nullptr || release == nullptr) return;
   for (const std::size_t bytes : kSizes) {
     void* const object = Allocate(allocate, form, bytes);
     if (object == nullptr) continue;
     if (is_deleted != 0) Release(release, form, object);
     g_probed[g_probed_count++] = {reinterpret_cast<std::uintptr_t>(object) ^ ProbedObject::kMask,
-                                  static_cast<std::uint32_t>(bytes), number, is_deleted};
+                                  number, is_deleted};
   }
 }
 
 }  // namespace
 
-// What is deleted comes last: so its memory is nobody's in the end, and registers that are saved
-// for callers have forgotten what was kept.
+// The objects that are deleted come last: nothing takes their memory again, and registers do not
+// hold pointers to the objects that were kept any more.
 void ProbeOperators() {
   for (std::uint32_t i = 0; i < kKeptOfSize; ++i) {
-    for (std::uint16_t form = 0; form < kOperatorFormCount; ++form) Probe(form, 0);
+    for (std::uint32_t form = 0; form < kOperatorFormCount; ++form) Probe(form, 0);
   }
-  for (std::uint16_t form = 0; form < kOperatorFormCount; ++form) Probe(form, 1);
+  for (std::uint32_t form = 0; form < kOperatorFormCount; ++form) Probe(form, 1);
   TellProbed(g_probed, g_probed_count);
 }
 

@@ -3,8 +3,9 @@
 
 namespace leakgate::agent {
 
-// Tells the runner, and waits until it has looked. REQUIRES: static initialisation is done, and
-// main is not called: the program may not stand what its operators have been through.
+// Sends the runner what it has found, and waits until the runner has scanned the process. REQUIRES:
+// static initialisation is done, and main is not called later: the program may not expect what its
+// operators have done.
 void ProbeOperators();
 
 }  // namespace leakgate::agent

@@ -48,8 +48,7 @@ struct Amount {
 std::optional<Amount> AskToMeasure(Question question, std::uint32_t measuring_window,
                                    const TextRoom& room);
 
-// Tells what became of the program's own operators new and delete, and waits for an answer that
-// says nothing.
+// Sends what was found out about operators new and delete, and waits until the runner has used it.
 void TellProbed(const ProbedObject* objects, std::uint32_t count);
 
 enum class Answered { kNo, kYes, kWithError };

@@ -24,12 +24,11 @@ std::string RootNamer::ThreadText(int tid) const {
   return fmt::format("thread {} '{}'", tid, thread->name);
 }
 
-std::string RootNamer::GlobalText(const MappedModule& module, std::uint64_t address) const {
-  const std::uint64_t in_file = address - module.bias;
-  const std::optional<Variable> variable = variables_.At(module.path, in_file);
+std::string RootNamer::GlobalText(const FileAddress& at) const {
+  const std::optional<Variable> variable = variables_.At(at.path, at.address);
   if (variable) return VariableText(*variable);
-  return fmt::format("a global of {} (+{:#x})",
-                     std::filesystem::path(module.path).filename().string(), in_file);
+  return fmt::format("a global of {} (+{:#x})", std::filesystem::path(at.path).filename().string(),
+                     at.address);
 }
 
 // The program's own thread-locals are beside the thread pointer. Only the dynamic linker knows
@@ -78,16 +77,12 @@ std::string RootNamer::NameOf(const RootPlace& place) const {
     if (is_stack) return fmt::format("the stack of {}", ThreadText(place.tid));
     return fmt::format("a block being reallocated by {}", ThreadText(place.tid));
   }
-  for (const MappedModule& module : modules_) {
-    if (module.Has(place.address)) {
-      return GlobalText(module, place.address);
-    }
-  }
+  const std::optional<FileAddress> global = GlobalAt(place);
+  if (global) return GlobalText(*global);
   return MappingText(place.address);
 }
 
 std::optional<FileAddress> RootNamer::GlobalAt(const RootPlace& place) const {
-  if (place.kernel_object != 0 || place.tid != 0) return std::nullopt;
   for (const MappedModule& module : modules_) {
     if (module.Has(place.address)) return FileAddress{module.path, place.address - module.bias};
   }

@@ -40,7 +40,7 @@ class RootNamer {
   [[nodiscard]] std::string ThreadText(int tid) const;
   [[nodiscard]] std::string ThreadLocalText(const FrozenThread& thread,
                                             std::uint64_t address) const;
-  [[nodiscard]] std::string GlobalText(const MappedModule& module, std::uint64_t address) const;
+  [[nodiscard]] std::string GlobalText(const FileAddress& at) const;
   [[nodiscard]] std::string MappingText(std::uint64_t address) const;
   [[nodiscard]] const MappedModule* Program() const;
 

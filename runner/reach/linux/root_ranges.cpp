@@ -21,8 +21,6 @@ std::uint64_t PageUp(std::uint64_t address) {
 
 std::string_view FileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-bool IsAgent(const MappedModule& module) { return FileName(module.path) == "libleakgate_agent.so"; }
-
 bool IsLibc(const MappedModule& module) {
   return FileName(module.path).starts_with("libc.so") ||
          FileName(module.path).starts_with("libc-2");
@@ -200,7 +198,7 @@ class RootFinder {
     for (const KeptRange& range : from_.kept_ranges) kept.push_back({range.begin, range.end});
     kept = JoinRanges(std::move(kept));
     for (const MappedModule& module : from_.modules) {
-      if (!IsAgent(module)) continue;
+      if (!IsAgentFile(module.path)) continue;
       for (const AddressRange& segment : module.segments) {
         for (const AddressRange& own : SubtractRanges(segment, kept)) excluded_.push_back(own);
       }

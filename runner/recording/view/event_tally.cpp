@@ -286,4 +286,7 @@ bool EventTally::HasLifetime(const RecordedBlock& block, std::uint64_t end_ns) c
   return filter_.lifetime_ns.Has(LifetimeUntil(block, end_ns));
 }
 
+// Behind what it calls for each event, so that this is compiled into it.
+void EventTally::Add(std::span<const RecordedEvent> events) { player_.Add(events); }
+
 }  // namespace leakgate

@@ -59,7 +59,7 @@ class EventTally {
   void AddMapping(const SnapshotMapping& mapping) { commits_.Add(mapping); }
   // Tells that a window was open already when the recording began.
   void AddOpenWindow(std::uint32_t window) { open_windows_.push_back(window); }
-  void Add(std::span<const RecordedEvent> events) { player_.Add(events); }
+  void Add(std::span<const RecordedEvent> events);
   // The recording has ended. Call it once; what follows is complete afterwards.
   void Finish(std::uint64_t end_ns);
 

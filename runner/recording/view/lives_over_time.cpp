@@ -266,4 +266,7 @@ void LivesOverTime::Restored(RecordedBlock& block, const BlockEnd& end) {
   IsLive(block);
 }
 
+// Behind what it calls for each event, so that this is compiled into it.
+void LivesOverTime::Add(std::span<const RecordedEvent> events) { player_.Add(events); }
+
 }  // namespace leakgate

@@ -69,7 +69,7 @@ class LivesOverTime {
   void AddLive(std::span<const LiveBlock> blocks);
   // Tells that a window was open already when the recording began.
   void AddOpenWindow(std::uint32_t window) { Open(window, 0); }
-  void Add(std::span<const RecordedEvent> events) { player_.Add(events); }
+  void Add(std::span<const RecordedEvent> events);
   // The recording has ended. Call it once; what follows is complete afterwards.
   void Finish(std::uint64_t end_ns);
   // Merges bins, or has half of the stacks become a part of their rests. Returns false if nothing

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "runner/run/signal_mask.h"
+#include "runner/run/launcher.h"
 
 namespace leakgate {
 
