@@ -31,7 +31,10 @@ using BlockFilter = std::function<bool(const LiveBlock& block)>;
 // What the program's own operator new keeps for itself (operator_account.h), and so says nothing of
 // who still uses a block.
 struct IgnoredAccount {
+  // The program's own pointers may be in them, too: of a block to which more than `entries` words
+  // of them point, one is the program's.
   std::vector<AddressRange> variables;
+  std::uint32_t entries = 1;
   static constexpr std::uint64_t kWholeBlock = ~std::uint64_t{0};
   // How many bytes in front of the object the blocks have that operator new hands out, by call
   // stack; kWholeBlock for those that it makes for itself.

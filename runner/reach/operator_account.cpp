@@ -141,14 +141,20 @@ std::optional<std::uint64_t> HeaderOf(const std::vector<PlacedFrame>& frames,
   return std::nullopt;
 }
 
-// Adds the variables that hold what `reaches` has. Returns whether there are any.
+// Adds the variables that hold what `reaches` has. Returns whether there are any new ones.
 bool AddHolders(const std::vector<BlockReach>& reaches, Variables& variables,
                 OperatorAccount& account) {
   const std::size_t before = account.variables.size();
   for (const BlockReach& reach : reaches) {
     if (reach.holder == nullptr || !reach.holder->global) continue;
-    const auto& [path, address] = *reach.holder->global;
-    account.variables.push_back({path, variables.ExtentAt(path, address)});
+    const FileAddress& at = *reach.holder->global;
+    const VariableExtent extent = variables.ExtentAt(at.path, at.address);
+    const bool is_known =
+        std::any_of(account.variables.begin(), account.variables.end(),
+                    [&](const OperatorAccount::Variable& known) {
+                      return known.path == at.path && known.extent.begin == extent.begin;
+                    });
+    if (!is_known) account.variables.push_back({at.path, extent});
   }
   return account.variables.size() != before;
 }
@@ -168,6 +174,7 @@ Expected<OperatorAccount> LearnAccount(std::span<const ProbedObject> probed,
   asked.names_holder = [](const LiveBlock&) { return true; };
   IgnoredAccount ignored;
   constexpr int kMostParts = 8;
+  constexpr std::uint32_t kMostEntries = 3;
   for (int i = 0; i < kMostParts; ++i) {
     const Expected<std::vector<BlockReach>> reaches = FindReach(asked);
     if (!reaches) return Unexpected(reaches.error());
@@ -178,7 +185,8 @@ Expected<OperatorAccount> LearnAccount(std::span<const ProbedObject> probed,
     if (asked.ignored == nullptr) {
       account.handing_out = trial.handing_out;
       account.making_own = trial.making_own;
-    } else if (!AddHolders(*reaches, request.variables, account)) {
+    } else if (!AddHolders(*reaches, request.variables, account) &&
+               ++account.entries > kMostEntries) {
       return OperatorAccount{};
     }
     ignored = FindAccount(account, heap->blocks, request.region, nullptr);
@@ -189,7 +197,7 @@ Expected<OperatorAccount> LearnAccount(std::span<const ProbedObject> probed,
 
 IgnoredAccount FindAccount(const OperatorAccount& account, std::span<const LiveBlock> blocks,
                            const RegionReader& region, Symbolizer* symbolizer) {
-  IgnoredAccount ignored;
+  IgnoredAccount ignored{.variables = {}, .entries = account.entries, .header_bytes = {}};
   PlacedStacks stacks(region);
   std::unordered_set<std::uint32_t> seen;
   for (const LiveBlock& block : blocks) {

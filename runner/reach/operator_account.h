@@ -44,6 +44,7 @@ struct OperatorAccount {
   std::vector<HandingOut> handing_out;  // empty: there is no account, or it is not known
   std::vector<FileAddress> making_own;  // callers within operator new, by which it makes nodes
   std::vector<Variable> variables;
+  std::uint32_t entries = 1;  // how many words of the variables point to one object
 };
 
 // Learns the account from what the waiting process has tried. `request` has no candidates. Reads

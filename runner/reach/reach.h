@@ -90,6 +90,9 @@ class ReachMarker {
   // them is a candidate.
   void LeaveOut(std::vector<bool> known_lost) { is_known_lost_ = std::move(known_lost); }
 
+  // Returns the number of the block that `word` points into; BlockIndex::kNone if it does to none.
+  [[nodiscard]] std::uint32_t BlockOf(std::uint64_t word) const { return index_.Find(word); }
+
   // The first of `words` is at `place`, and the others follow it in memory.
   void AddRoots(Words words, RootPlace place, WordRule rule = WordRule::kNone);
 

@@ -81,10 +81,14 @@ class ProbedImages {
 const OperatorAccount& OperatorProbe::Account() {
   if (account_) return *account_;
   if (setup_.request.confirm == Confirm::kOff) return account_.emplace();
-  constexpr std::chrono::seconds kPatience(20);
+  // The program's own static initialisers took no longer than it has run.
+  constexpr std::chrono::seconds kLeast(5);
+  constexpr std::chrono::seconds kMost(20);
+  const auto has_run = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::steady_clock::now() - begin_);
   RepetitionRequest request;
   request.repetitions = 1;
-  request.timeout = kPatience;
+  request.timeout = std::clamp<std::chrono::milliseconds>(2 * has_run, kLeast, kMost);
   ProbedImages images(setup_.request.stack_depth);
   const Expected<RepetitionEnd> ended = RunRepetitions(
       setup_, request, {.region_for = [&](int pid) { return images.RegionFor(pid); }});

@@ -2,7 +2,9 @@
 // (common/operator_probe.h).
 #pragma once
 
+#include <chrono>
 #include <optional>
+#include <utility>
 
 #include "runner/reach/operator_account.h"
 #include "runner/run/repetition.h"
@@ -11,6 +13,7 @@ namespace leakgate {
 
 class OperatorProbe {
  public:
+  // Is made before the program begins.
   explicit OperatorProbe(RepetitionSetup setup) : setup_(std::move(setup)) {}
 
   // Launches the process at the first call, on the calling thread, and waits for it. Returns an
@@ -20,6 +23,7 @@ class OperatorProbe {
 
  private:
   RepetitionSetup setup_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::optional<OperatorAccount> account_;
 };
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <thread>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "runner/arch/registers.h"
@@ -444,7 +445,7 @@ class Look {
     LeaveOutKnownLost();
     file_words_.BeginLook(request_.pid, process_.maps);
     process_.roots = FindRoots(Sources());
-    if (request_.ignored != nullptr) LeaveOut(request_.ignored->variables);
+    if (request_.ignored != nullptr) LeaveOut(*request_.ignored);
     MarkFromRoots(process_, memory_, *marker_);
   }
 
@@ -543,15 +544,37 @@ class Look {
     return bytes;
   }
 
-  void LeaveOut(const std::vector<AddressRange>& variables) {
+  void LeaveOut(const IgnoredAccount& account) {
+    const std::vector<AddressRange> variables = JoinRanges(account.variables);
     std::vector<RootRange> roots;
     for (const RootRange& root : process_.roots) {
-      for (const AddressRange& part : SubtractRanges(root.range, JoinRanges(variables))) {
+      for (const AddressRange& part : SubtractRanges(root.range, variables)) {
         roots.push_back(root);
         roots.back().range = part;
       }
     }
     process_.roots = std::move(roots);
+    MarkWhatHasMoreEntries(variables, account.entries);
+  }
+
+  void MarkWhatHasMoreEntries(const std::vector<AddressRange>& variables, std::uint32_t entries) {
+    const RootReader reader(memory_);
+    const auto for_each_pointer = [&](const auto& use) {
+      for (const AddressRange& variable : variables) {
+        reader.ForEach({.range = variable}, [&](const RootWords& root) {
+          for (std::size_t i = 0; i < root.words.size(); ++i) {
+            const std::uint32_t block = marker_->BlockOf(root.words[i]);
+            const RootPlace place{.address = root.place.address + i * sizeof(std::uint64_t)};
+            if (block != BlockIndex::kNone) use(block, root.words.subspan(i, 1), place);
+          }
+        });
+      }
+    };
+    std::unordered_map<std::uint32_t, std::uint32_t> count;  // by block
+    for_each_pointer([&](std::uint32_t block, Words, const RootPlace&) { ++count[block]; });
+    for_each_pointer([&](std::uint32_t block, Words word, const RootPlace& place) {
+      if (count[block] > entries) marker_->AddRoots(word, place);
+    });
   }
 
   std::vector<bool> FindKnownLost() const {
