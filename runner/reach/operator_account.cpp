@@ -181,7 +181,7 @@ Expected<OperatorAccount> LearnAccount(std::span<const ProbedObject> probed,
     const bool are_lost = std::all_of(reaches->begin(), reaches->end(),
                                       [](const BlockReach& it) { return IsLost(it.reach); });
     if (are_lost) return account;
-    // First without what lies in front of the objects alone.
+    // The first scan ignores nothing, the second one the headers, and the next ones variables, too.
     if (asked.ignored == nullptr) {
       account.handing_out = trial.handing_out;
       account.making_own = trial.making_own;

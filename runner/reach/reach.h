@@ -174,7 +174,7 @@ class ReachMarker {
 // A chain tells at most so many blocks: those that are nearest to the retained one.
 inline constexpr std::size_t kMostHolderLinks = 4;
 
-// A place in a module, by its file: where that has it.
+// An address in the file of a module.
 struct FileAddress {
   std::string path;
   std::uint64_t address = 0;

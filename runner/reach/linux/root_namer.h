@@ -33,7 +33,7 @@ class RootNamer {
   // empty text.
   [[nodiscard]] std::string NameOf(const RootPlace& place) const;
 
-  // Returns where a module's file has the root; nullopt if that is not in a module's data.
+  // Returns the root's address in its module's file; nullopt if the root is in no module.
   [[nodiscard]] std::optional<FileAddress> GlobalAt(const RootPlace& place) const;
 
  private:

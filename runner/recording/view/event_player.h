@@ -1,8 +1,8 @@
 // Plays the events of a recording: what each of them means for the lives of blocks, for an
-// interval, and for what is known. The sink is one of BlockLives, and is told besides:
+// interval, and for what is known. The sink has the functions of BlockLives' sinks, and these:
 //
-//   void Lost(const RecordedEvent& event)     events were lost: told ahead of those around them
-//   void Comes(const RecordedEvent& event)    any other event, before anything is made of it
+//   void Lost(const RecordedEvent& event)     events were lost; it comes ahead of those around them
+//   void Comes(const RecordedEvent& event)    any other event, before it has an effect
 //   void FollowPhase()                        the interval has begun, or ended
 //   void Before(const RecordedEvent& event)   an event of no block, ahead of FollowPhase
 //   void After(const RecordedEvent& event)    the same event, behind it
