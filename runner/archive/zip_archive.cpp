@@ -91,13 +91,10 @@ Expected<std::shared_ptr<ZipArchive>> ZipArchive::Open(const fs::path& path, Uni
       new ZipArchive(path, std::move(ending), stream ? OpenUnpacker(std::move(stream)) : nullptr));
   if (!archive->unpacker_ && is_empty) return archive;
   if (!archive->unpacker_) return archive->Unreadable("it has no directory at its end");
-  const Expected<std::uint64_t> count = archive->ReadDirectory();
-  if (!count) return Unexpected(count.error());
+  LEAKGATE_TRY_ASSIGN(const std::uint64_t count, archive->ReadDirectory());
   // minizip takes what was cut off at its end for zeros.
-  if (*count == 0 && !is_empty) return archive->Unreadable("it has no directory at its end");
-  if (const Expected<void> good = archive->CheckSizes(packed_size); !good) {
-    return Unexpected(good.error());
-  }
+  if (count == 0 && !is_empty) return archive->Unreadable("it has no directory at its end");
+  LEAKGATE_TRY(archive->CheckSizes(packed_size));
   return archive;
 }
 
@@ -113,9 +110,8 @@ Expected<std::uint64_t> ZipArchive::ReadDirectory() {
   std::uint64_t place = ::unzGetOffset64(unpacker_.get());
   while (is_entry) {
     if (++count > kMostMembers) break;
-    const Expected<std::uint64_t> next = AddEntry(place);
-    if (!next) return Unexpected(next.error());
-    place = *next;
+    LEAKGATE_TRY_ASSIGN(const std::uint64_t next, AddEntry(place));
+    place = next;
     is_entry = ::unzSetOffset64(unpacker_.get(), place) == UNZ_OK;
   }
   const std::uint64_t most = std::max<std::uint64_t>(count, facts.number_entry);
@@ -172,8 +168,8 @@ Expected<void> ZipArchive::CheckSizes(std::uint64_t packed_size) const {
 Expected<std::size_t> ZipArchive::Read(const std::string& name, std::uint64_t at, char* to,
                                        std::size_t size) {
   if (begun_ != name || begun_at_ != at) {
-    if (const Expected<void> begun = Begin(name); !begun) return Unexpected(begun.error());
-    if (const Expected<void> skipped = Skip(at); !skipped) return Unexpected(skipped.error());
+    LEAKGATE_TRY(Begin(name));
+    LEAKGATE_TRY(Skip(at));
   }
   return ReadOn(to, size);
 }
@@ -205,10 +201,10 @@ Expected<void> ZipArchive::Begin(const std::string& name) {
 Expected<void> ZipArchive::Skip(std::uint64_t bytes) {
   std::vector<char> skipped(1 << 16);
   while (begun_at_ < bytes) {
-    const Expected<std::size_t> count =
-        ReadOn(skipped.data(), std::min<std::uint64_t>(skipped.size(), bytes - begun_at_));
-    if (!count) return Unexpected(count.error());
-    if (*count == 0) break;
+    LEAKGATE_TRY_ASSIGN(
+        const std::size_t count,
+        ReadOn(skipped.data(), std::min<std::uint64_t>(skipped.size(), bytes - begun_at_)));
+    if (count == 0) break;
   }
   return {};
 }

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <tl/expected.hpp>
+#include <utility>
 
 namespace leakgate {
 
@@ -37,3 +38,19 @@ inline Unexpected InconclusiveError(std::string message) {
 }
 
 }  // namespace leakgate
+
+// Evaluates an Expected<T>, and returns its error from the function around where it has one, which
+// returns an Expected, too. Statements, so not to be written after an `if` without braces. The
+// second one has what the value is moved into as its first argument:
+//   LEAKGATE_TRY(file.Close());
+//   LEAKGATE_TRY_ASSIGN(const HeapCopy heap, region.CopyHeap());
+#define LEAKGATE_TRY(...) \
+  if (auto outcome = __VA_ARGS__; !outcome) return Unexpected(std::move(outcome).error())
+#define LEAKGATE_TRY_ASSIGN(declaration, ...) \
+  LEAKGATE_TRY_ASSIGN_TO(LEAKGATE_TRY_OUTCOME(__LINE__), declaration, __VA_ARGS__)
+#define LEAKGATE_TRY_OUTCOME(line) LEAKGATE_TRY_OUTCOME_OF(line)
+#define LEAKGATE_TRY_OUTCOME_OF(line) outcome_of_line_##line
+#define LEAKGATE_TRY_ASSIGN_TO(outcome, declaration, ...)      \
+  auto outcome = __VA_ARGS__;                                  \
+  if (!outcome) return Unexpected(std::move(outcome).error()); \
+  declaration = *std::move(outcome)

@@ -148,20 +148,18 @@ Expected<const BudgetFile*> BudgetSet::FindWinner(const TestId& test) const {
 }
 
 Expected<AppliedBudget> BudgetSet::ForTest(const TestId& test) const {
-  const Expected<const BudgetFile*> winner = FindWinner(test);
-  if (!winner) return Unexpected(winner.error());
-  if (*winner == nullptr) return AppliedBudget{};
-  return ApplyLimits(**winner, {WindowKind::kTest, {test.name}, today_});
+  LEAKGATE_TRY_ASSIGN(const BudgetFile* winner, FindWinner(test));
+  if (winner == nullptr) return AppliedBudget{};
+  return ApplyLimits(*winner, {WindowKind::kTest, {test.name}, today_});
 }
 
 Expected<AppliedBudget> BudgetSet::ForSuite(const std::vector<TestId>& tests) const {
   const BudgetFile* common = nullptr;
   std::vector<std::string> names;
   for (const TestId& test : tests) {
-    const Expected<const BudgetFile*> winner = FindWinner(test);
-    if (!winner) return Unexpected(winner.error());
-    if (*winner == nullptr || (common != nullptr && common != *winner)) return AppliedBudget{};
-    common = *winner;
+    LEAKGATE_TRY_ASSIGN(const BudgetFile* winner, FindWinner(test));
+    if (winner == nullptr || (common != nullptr && common != winner)) return AppliedBudget{};
+    common = winner;
     names.push_back(test.name);
   }
   if (common == nullptr) return AppliedBudget{};
@@ -217,9 +215,8 @@ Expected<AppliedBudget> BudgetSet::ForProcess(const std::string& image,
   BudgetedWindow window{WindowKind::kProcess, {}, today_};
   if (!started_by.name.empty()) {
     window.tests = {started_by.name};
-    const Expected<const BudgetFile*> own = FindWinner(started_by);
-    if (!own) return Unexpected(own.error());
-    if (*own != nullptr && LongestMatch(**own, image) != 0) return ApplyLimits(**own, window);
+    LEAKGATE_TRY_ASSIGN(const BudgetFile* own, FindWinner(started_by));
+    if (own != nullptr && LongestMatch(*own, image) != 0) return ApplyLimits(*own, window);
   }
   const BudgetFile* winner = nullptr;
   const BudgetFile* rival = nullptr;
@@ -327,9 +324,9 @@ std::vector<std::string> BudgetSet::FilesWithoutUse(const std::vector<fs::path>&
 
 Expected<void> BudgetSet::Check(const std::vector<TestId>& tests) const {
   for (const TestId& test : tests) {
-    if (const auto winner = FindWinner(test); !winner) return Unexpected(winner.error());
+    LEAKGATE_TRY(FindWinner(test));
   }
-  if (const auto program = ForProgram(); !program) return Unexpected(program.error());
+  LEAKGATE_TRY(ForProgram());
   return {};
 }
 

@@ -147,9 +147,7 @@ Expected<std::vector<std::string>> ReadTexts(const LocatedValue& value, const Js
   for (const LocatedValue& element : value.elements) {
     Expected<std::string> text = ReadText(element, place.Element(texts.size()), example);
     if (!text) {
-      if (const auto kept = place.Keep(std::move(text).error()); !kept) {
-        return Unexpected(kept.error());
-      }
+      LEAKGATE_TRY(place.Keep(std::move(text).error()));
       text = std::string();
     }
     texts.push_back(*std::move(text));

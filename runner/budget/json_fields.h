@@ -90,9 +90,8 @@ auto Into(Target& target, Expected<Value> (*read)(const LocatedValue&, const Jso
           More... more) {
   return [&target, read, more...](const LocatedValue& value,
                                   const JsonPlace& place) -> Expected<void> {
-    Expected<Value> result = read(value, place, more...);
-    if (!result) return Unexpected(std::move(result).error());
-    target = *std::move(result);
+    LEAKGATE_TRY_ASSIGN(Value result, read(value, place, more...));
+    target = std::move(result);
     return {};
   };
 }
@@ -110,9 +109,7 @@ Expected<std::vector<Value>> ReadList(const LocatedValue& value, const JsonPlace
   for (const LocatedValue& element : value.elements) {
     Expected<Value> item = read(element, place.Element(list.size()));
     if (!item) {
-      if (const auto kept = place.Keep(std::move(item).error()); !kept) {
-        return Unexpected(kept.error());
-      }
+      LEAKGATE_TRY(place.Keep(std::move(item).error()));
       item = Value{};
     }
     list.push_back(*std::move(item));

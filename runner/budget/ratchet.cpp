@@ -150,13 +150,11 @@ std::string ApplyEdits(std::vector<TextEdit> edits, std::string_view text) {
 
 Expected<RatchetedBudget> Ratchet(const std::filesystem::path& path, const std::string& text,
                                   const BudgetUsage& usage, UnusedEntries unused) {
-  const Expected<BudgetFile> good = ParseBudgetFile(path, text);
-  if (!good) return Unexpected(good.error());
-  const Expected<LocatedValue> json = ParseLocatedJson(path, text);
-  if (!json) return Unexpected(json.error());
+  LEAKGATE_TRY(ParseBudgetFile(path, text));
+  LEAKGATE_TRY_ASSIGN(const LocatedValue json, ParseLocatedJson(path, text));
 
   Tightening tightening(path, usage, unused);
-  for (const LocatedMember& member : json->members) {
+  for (const LocatedMember& member : json.members) {
     if (member.key == "overrides") tightening.TightenOverrides(member.value);
     if (member.key == "allowances") tightening.TightenAllowances(member.value);
   }

@@ -29,17 +29,17 @@ constexpr std::string_view kBudgetExample =
 
 Expected<std::vector<ProcessPattern>> ReadProcesses(const LocatedValue& value,
                                                     const JsonPlace& place) {
-  const Expected<std::vector<std::string>> globs = ReadTexts(value, place, kProcessesExample);
-  if (!globs) return Unexpected(globs.error());
+  LEAKGATE_TRY_ASSIGN(const std::vector<std::string> globs,
+                      ReadTexts(value, place, kProcessesExample));
   std::vector<ProcessPattern> patterns;
-  for (const std::string& glob : *globs) {
+  for (const std::string& glob : globs) {
     const LocatedValue& element = value.elements[patterns.size()];
     const std::size_t slash = glob.rfind('/');
     if (slash != std::string::npos) {
       const Unexpected bad = place.Element(patterns.size())
                                  .ErrorAt(element, fmt::format("a file name has no '/'; write {}",
                                                                Quoted(glob.substr(slash + 1))));
-      if (const auto kept = place.Keep(bad.value()); !kept) return Unexpected(kept.error());
+      LEAKGATE_TRY(place.Keep(bad.value()));
     }
     patterns.push_back({glob, element.line});
   }
@@ -48,13 +48,12 @@ Expected<std::vector<ProcessPattern>> ReadProcesses(const LocatedValue& value,
 
 Expected<CodePatterns> ReadCode(const LocatedValue& value, const JsonPlace& place) {
   CodePatterns code;
-  const Expected<void> read =
+  LEAKGATE_TRY(
       ReadNonEmptyObject(value, place,
                          {{"paths", Into(code.paths, ReadTexts, kPathsExample)},
                           {"functions", Into(code.functions, ReadTexts, kFunctionsExample)},
                           {"modules", Into(code.modules, ReadTexts, kModulesExample)}},
-                         kCodeExample);
-  if (!read) return Unexpected(read.error());
+                         kCodeExample));
   return code;
 }
 
@@ -150,13 +149,11 @@ std::vector<FoundFile> SortDistinct(const std::vector<fs::path>& paths) {
 }  // namespace
 
 Expected<BudgetFile> ParseBudgetFile(const std::filesystem::path& path, const std::string& text) {
-  const Expected<LocatedValue> json = ParseLocatedJson(path, text);
-  if (!json) return Unexpected(json.error());
+  LEAKGATE_TRY_ASSIGN(const LocatedValue json, ParseLocatedJson(path, text));
 
   BudgetFile budget;
   budget.path = path;
-  const Expected<void> read = ReadObject(*json, {path, ""}, FieldsOf(budget), kBudgetExample);
-  if (!read) return Unexpected(read.error());
+  LEAKGATE_TRY(ReadObject(json, {path, ""}, FieldsOf(budget), kBudgetExample));
   return budget;
 }
 
@@ -177,9 +174,8 @@ Expected<std::vector<fs::path>> FindBudgetFiles(
     const std::vector<fs::path>& files_and_directories) {
   std::vector<fs::path> paths;
   for (const fs::path& given : files_and_directories) {
-    Expected<std::vector<fs::path>> expanded = Expand(given);
-    if (!expanded) return Unexpected(std::move(expanded).error());
-    paths.insert(paths.end(), expanded->begin(), expanded->end());
+    LEAKGATE_TRY_ASSIGN(std::vector<fs::path> expanded, Expand(given));
+    paths.insert(paths.end(), expanded.begin(), expanded.end());
   }
   std::vector<fs::path> distinct;
   for (FoundFile& file : SortDistinct(paths)) distinct.push_back(std::move(file.path));
@@ -195,15 +191,12 @@ Expected<std::string> ReadBudgetText(const fs::path& path) {
 
 Expected<std::vector<BudgetFile>> LoadBudgetFiles(
     const std::vector<fs::path>& files_and_directories) {
-  const Expected<std::vector<fs::path>> paths = FindBudgetFiles(files_and_directories);
-  if (!paths) return Unexpected(paths.error());
+  LEAKGATE_TRY_ASSIGN(const std::vector<fs::path> paths, FindBudgetFiles(files_and_directories));
   std::vector<BudgetFile> budgets;
-  for (const fs::path& path : *paths) {
-    const Expected<std::string> text = ReadBudgetText(path);
-    if (!text) return Unexpected(text.error());
-    Expected<BudgetFile> budget = ParseBudgetFile(path, *text);
-    if (!budget) return Unexpected(std::move(budget).error());
-    budgets.push_back(*std::move(budget));
+  for (const fs::path& path : paths) {
+    LEAKGATE_TRY_ASSIGN(const std::string text, ReadBudgetText(path));
+    LEAKGATE_TRY_ASSIGN(BudgetFile budget, ParseBudgetFile(path, text));
+    budgets.push_back(std::move(budget));
   }
   return budgets;
 }

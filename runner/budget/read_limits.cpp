@@ -53,20 +53,18 @@ constexpr std::string_view kLimitsExample = R"({"test": {"outstanding": {"bytes"
 
 Expected<AmountLimits> ReadAmount(const LocatedValue& value, const JsonPlace& place) {
   AmountLimits amount;
-  const Expected<void> read = ReadNonEmptyObject(
+  LEAKGATE_TRY(ReadNonEmptyObject(
       value, place,
       {{"bytes", Into(amount.bytes, ReadBytes)}, {"blocks", Into(amount.blocks, ReadBlocks)}},
-      kAmountExample);
-  if (!read) return Unexpected(read.error());
+      kAmountExample));
   return amount;
 }
 
 // Reads a quantity that has bytes only. It is an object, like the other quantities.
 Expected<Limit> ReadBytesOnly(const LocatedValue& value, const JsonPlace& place) {
   Limit bytes;
-  const Expected<void> read =
-      ReadNonEmptyObject(value, place, {{"bytes", Into(bytes, ReadBytes)}}, kBytesExample);
-  if (!read) return Unexpected(read.error());
+  LEAKGATE_TRY(
+      ReadNonEmptyObject(value, place, {{"bytes", Into(bytes, ReadBytes)}}, kBytesExample));
   return bytes;
 }
 
@@ -81,15 +79,14 @@ JsonField FieldOf(const NumberQuantity& quantity, WindowLimits& window) {
 
 Expected<WindowLimits> ReadWindow(const LocatedValue& value, const JsonPlace& place) {
   WindowLimits window;
-  const Expected<void> read = ReadNonEmptyObject(
+  LEAKGATE_TRY(ReadNonEmptyObject(
       value, place,
       {FieldOf(quantity::kOutstanding, window), FieldOf(quantity::kLost, window),
        FieldOf(quantity::kRetained, window), FieldOf(quantity::kGrowth, window),
        FieldOf(quantity::kAllocated, window), FieldOf(quantity::kTemporary, window),
        FieldOf(quantity::kPeak, window), FieldOf(quantity::kMapped, window),
        FieldOf(quantity::kFileDescriptors, window), FieldOf(quantity::kThreads, window)},
-      kWindowExample);
-  if (!read) return Unexpected(read.error());
+      kWindowExample));
   return window;
 }
 
@@ -102,7 +99,7 @@ Expected<WindowLimits> ReadOuterWindow(const LocatedValue& value, const JsonPlac
     const Unexpected misplaced =
         place.Member(member.key)
             .ErrorAt(member, "is measured for tests only; move it to the limits of \"test\"");
-    if (const auto kept = place.Keep(misplaced.value()); !kept) return Unexpected(kept.error());
+    LEAKGATE_TRY(place.Keep(misplaced.value()));
   }
   return ReadWindow(value, place);
 }
@@ -123,27 +120,24 @@ constexpr std::string_view kAddReason = R"("reason": "WHY")";
 
 Expected<std::chrono::year_month_day> ReadExpires(const LocatedValue& value,
                                                   const JsonPlace& place) {
-  const Expected<std::string> text = ReadText(value, place, kDateExample);
-  if (!text) return Unexpected(text.error());
-  if (const std::optional<std::chrono::year_month_day> date = ParseDate(*text)) return *date;
+  LEAKGATE_TRY_ASSIGN(const std::string text, ReadText(value, place, kDateExample));
+  if (const std::optional<std::chrono::year_month_day> date = ParseDate(text)) return *date;
   return place.ErrorAt(value, fmt::format("{} is no date; write year, month and day, such as {}",
-                                          Quoted(*text), kDateExample));
+                                          Quoted(text), kDateExample));
 }
 
 Expected<Override> ReadOverride(const LocatedValue& value, const JsonPlace& place) {
   Override result;
   result.line = value.line;
-  const Expected<void> read =
-      ReadObject(value, place,
-                 {{"tests", Into(result.tests, ReadTexts, kTestsExample), kAddTests},
-                  {"limits", Into(result.limits, ReadOverrideLimits)},
-                  {"free_by", Into(result.free_by, ReadWord<FreeBy>)},
-                  {"reason", Into(result.reason, ReadText, kReasonExample), kAddReason},
-                  {"owner", Into(result.owner, ReadText, kOwnerExample)},
-                  {"issue", Into(result.issue, ReadText, kIssueExample)},
-                  {"expires", Into(result.expires, ReadExpires)}},
-                 kOverrideExample);
-  if (!read) return Unexpected(read.error());
+  LEAKGATE_TRY(ReadObject(value, place,
+                          {{"tests", Into(result.tests, ReadTexts, kTestsExample), kAddTests},
+                           {"limits", Into(result.limits, ReadOverrideLimits)},
+                           {"free_by", Into(result.free_by, ReadWord<FreeBy>)},
+                           {"reason", Into(result.reason, ReadText, kReasonExample), kAddReason},
+                           {"owner", Into(result.owner, ReadText, kOwnerExample)},
+                           {"issue", Into(result.issue, ReadText, kIssueExample)},
+                           {"expires", Into(result.expires, ReadExpires)}},
+                          kOverrideExample));
   if (value.Find("limits") != nullptr || value.Find("free_by") != nullptr) return result;
   return place.ErrorAt(value,
                        "changes nothing; add \"limits\": {\"test\": {\"outstanding\": "
@@ -153,18 +147,16 @@ Expected<Override> ReadOverride(const LocatedValue& value, const JsonPlace& plac
 Expected<Allowance> ReadAllowance(const LocatedValue& value, const JsonPlace& place) {
   Allowance result;
   result.line = value.line;
-  const Expected<void> read =
-      ReadObject(value, place,
-                 {{"stack", Into(result.stack, ReadTexts, kStackExample), kAddStack},
-                  {"tests", Into(result.tests, ReadTexts, kTestsExample)},
-                  {"bytes", Into(result.bytes, ReadBytes)},
-                  {"blocks", Into(result.blocks, ReadBlocks)},
-                  {"reason", Into(result.reason, ReadText, kReasonExample), kAddReason},
-                  {"owner", Into(result.owner, ReadText, kOwnerExample)},
-                  {"issue", Into(result.issue, ReadText, kIssueExample)},
-                  {"expires", Into(result.expires, ReadExpires)}},
-                 kAllowanceExample);
-  if (!read) return Unexpected(read.error());
+  LEAKGATE_TRY(ReadObject(value, place,
+                          {{"stack", Into(result.stack, ReadTexts, kStackExample), kAddStack},
+                           {"tests", Into(result.tests, ReadTexts, kTestsExample)},
+                           {"bytes", Into(result.bytes, ReadBytes)},
+                           {"blocks", Into(result.blocks, ReadBlocks)},
+                           {"reason", Into(result.reason, ReadText, kReasonExample), kAddReason},
+                           {"owner", Into(result.owner, ReadText, kOwnerExample)},
+                           {"issue", Into(result.issue, ReadText, kIssueExample)},
+                           {"expires", Into(result.expires, ReadExpires)}},
+                          kAllowanceExample));
   return result;
 }
 
@@ -186,14 +178,13 @@ Expected<Limit> ReadBlocks(const LocatedValue& value, const JsonPlace& place) {
 
 Expected<ScopedLimits> ReadLimits(const LocatedValue& value, const JsonPlace& place) {
   ScopedLimits limits;
-  const Expected<void> read =
+  LEAKGATE_TRY(
       ReadNonEmptyObject(value, place,
                          {{Word(WindowKind::kTest), Into(limits.test, ReadWindow)},
                           {Word(WindowKind::kSuite), Into(limits.suite, ReadOuterWindow)},
                           {Word(WindowKind::kProgram), Into(limits.program, ReadOuterWindow)},
                           {Word(WindowKind::kProcess), Into(limits.process, ReadOuterWindow)}},
-                         kLimitsExample);
-  if (!read) return Unexpected(read.error());
+                         kLimitsExample));
   return limits;
 }
 
@@ -205,20 +196,19 @@ Expected<ScopedLimits> ReadOverrideLimits(const LocatedValue& value, const JsonP
             .ErrorAt(member,
                      "an override limits tests, suites and the processes that tests start; move it "
                      "to the \"limits\" of the file");
-    if (const auto kept = place.Keep(misplaced.value()); !kept) return Unexpected(kept.error());
+    LEAKGATE_TRY(place.Keep(misplaced.value()));
     LocatedValue others = value;
     std::erase_if(others.members, [&](const LocatedMember& it) { return it.key == member.key; });
     if (others.members.empty()) return ScopedLimits{};
     return ReadOverrideLimits(others, place);
   }
   ScopedLimits limits;
-  const Expected<void> read =
+  LEAKGATE_TRY(
       ReadNonEmptyObject(value, place,
                          {{Word(WindowKind::kTest), Into(limits.test, ReadWindow)},
                           {Word(WindowKind::kSuite), Into(limits.suite, ReadOuterWindow)},
                           {Word(WindowKind::kProcess), Into(limits.process, ReadOuterWindow)}},
-                         kLimitsExample);
-  if (!read) return Unexpected(read.error());
+                         kLimitsExample));
   return limits;
 }
 

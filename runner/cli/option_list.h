@@ -135,9 +135,8 @@ class OptionList {
     bound.option.is_repeated = kTakesMany<Target>;
     bound.read = [&target, parse,
                   name = NameInMessages(bound.option)](const std::string& text) -> Expected<void> {
-      auto read = parse(name, text);
-      if (!read) return Unexpected(read.error());
-      Store(*std::move(read), target);
+      LEAKGATE_TRY_ASSIGN(auto read, parse(name, text));
+      Store(std::move(read), target);
       return {};
     };
     all_.push_back(std::move(bound));

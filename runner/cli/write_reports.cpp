@@ -65,15 +65,14 @@ struct Contents {
 };
 
 Expected<void> WriteReport(const ReportRequest& report, const Contents& contents) {
-  Expected<AtomicFile> file = OpenReport(report);
-  if (!file) return Unexpected(file.error());
-  const ReportWriter writer = NewReportWriter(report.format, file->out(), contents.surroundings);
+  LEAKGATE_TRY_ASSIGN(AtomicFile file, OpenReport(report));
+  const ReportWriter writer = NewReportWriter(report.format, file.out(), contents.surroundings);
   if (writer.add_baseline) {
     for (const RunResult& run : contents.baseline) writer.add_baseline(run);
   }
   writer.add(contents.run);
   writer.finish();
-  return file->Commit();
+  return file.Commit();
 }
 
 }  // namespace
@@ -97,10 +96,10 @@ Expected<std::filesystem::path> ExpandReportPath(const std::filesystem::path& pa
       return UsageError(
           fmt::format("report file '{}': a '{{' without a '}}'; a brace itself is '{{{{'", text));
     }
-    const Expected<std::string> value =
-        ValueOf(std::string_view(text).substr(at + 1, end - at - 1), path, surroundings);
-    if (!value) return Unexpected(value.error());
-    expanded += *value;
+    LEAKGATE_TRY_ASSIGN(
+        const std::string value,
+        ValueOf(std::string_view(text).substr(at + 1, end - at - 1), path, surroundings));
+    expanded += value;
     at = end + 1;
   }
   return std::filesystem::path(expanded);

@@ -179,18 +179,16 @@ Expected<bool> HasNewBlocks(const RegionReader& region, const std::vector<LiveBl
 
 Expected<WholeLook> LookAtWholeProgram(const EvidenceRequest& request,
                                        const std::vector<LiveBlock>& known, Variables& variables) {
-  const Expected<bool> has_new = HasNewBlocks(request.region, known);
-  if (!has_new) return Unexpected(has_new.error());
-  if (!*has_new) return WholeLook{};
-  Expected<HeapReach> heap = FindReachOfAll({.pid = ThreadWithMemory(request),
-                                             .region = request.region,
-                                             .candidates = {},
-                                             .variables = variables,
-                                             .is_known_lost = IsKnownLost(request),
-                                             .file_words = request.file_words,
-                                             .asking_tid = request.asking_tid});
-  if (!heap) return Unexpected(heap.error());
-  WholeLook look{std::move(heap->blocks), std::move(heap->reaches)};
+  LEAKGATE_TRY_ASSIGN(const bool has_new, HasNewBlocks(request.region, known));
+  if (!has_new) return WholeLook{};
+  LEAKGATE_TRY_ASSIGN(HeapReach heap, FindReachOfAll({.pid = ThreadWithMemory(request),
+                                                      .region = request.region,
+                                                      .candidates = {},
+                                                      .variables = variables,
+                                                      .is_known_lost = IsKnownLost(request),
+                                                      .file_words = request.file_words,
+                                                      .asking_tid = request.asking_tid}));
+  WholeLook look{std::move(heap.blocks), std::move(heap.reaches)};
   // What was found lost was not looked at again.
   for (std::size_t i = 0; request.reach_of_lost && i < look.blocks.size(); ++i) {
     if (look.reaches[i] != Reach::kUnknown) continue;
@@ -203,19 +201,18 @@ Expected<std::vector<LiveBlock>> FindInAccount(const EvidenceRequest& request,
                                                const IgnoredAccount& account,
                                                std::vector<LiveBlock> wanted,
                                                Variables& variables) {
-  const Expected<std::vector<BlockReach>> reaches =
-      FindReach({.pid = ThreadWithMemory(request),
-                 .region = request.region,
-                 .candidates = wanted,
-                 .variables = variables,
-                 .is_known_lost = IsKnownLost(request),
-                 .ignored = &account,
-                 .file_words = request.file_words,
-                 .asking_tid = request.asking_tid});
-  if (!reaches) return Unexpected(reaches.error());
+  LEAKGATE_TRY_ASSIGN(const std::vector<BlockReach> reaches,
+                      FindReach({.pid = ThreadWithMemory(request),
+                                 .region = request.region,
+                                 .candidates = wanted,
+                                 .variables = variables,
+                                 .is_known_lost = IsKnownLost(request),
+                                 .ignored = &account,
+                                 .file_words = request.file_words,
+                                 .asking_tid = request.asking_tid}));
   std::vector<LiveBlock> found;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (IsLost((*reaches)[i].reach)) found.push_back(wanted[i]);
+    if (IsLost(reaches[i].reach)) found.push_back(wanted[i]);
   }
   return found;
 }

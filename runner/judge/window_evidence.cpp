@@ -97,10 +97,10 @@ ResolvedStack NameStackBySymbols(const RegionReader& region, std::uint32_t stack
 }
 
 Expected<WindowEvidence> GatherEvidence(const EvidenceRequest& request) {
-  auto blocks = ReadSettledBlocks(request.region, request.asking_tid,
-                                  [&] { return request.region.LiveBlocks(request.window); });
-  if (!blocks) return Unexpected(blocks.error());
-  WindowEvidence evidence{*std::move(blocks), {}};
+  LEAKGATE_TRY_ASSIGN(auto blocks, ReadSettledBlocks(request.region, request.asking_tid, [&] {
+                        return request.region.LiveBlocks(request.window);
+                      }));
+  WindowEvidence evidence{std::move(blocks), {}};
   evidence.facts.resize(evidence.blocks.size());
   return evidence;
 }

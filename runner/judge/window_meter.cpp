@@ -42,9 +42,9 @@ void WindowMeter::WriteWords(const std::vector<Finding>& findings, Mailbox& mail
 
 Expected<std::vector<Finding>> WindowMeter::Measure(const MeasuringWindowCopy& window,
                                                     int asking_tid) {
-  auto blocks = ReadSettledBlocks(region_, asking_tid, [&] { return region_.LiveBlocks(window); });
-  if (!blocks) return Unexpected(blocks.error());
-  WindowEvidence evidence{*std::move(blocks), {}};
+  LEAKGATE_TRY_ASSIGN(auto blocks, ReadSettledBlocks(region_, asking_tid,
+                                                     [&] { return region_.LiveBlocks(window); }));
+  WindowEvidence evidence{std::move(blocks), {}};
   evidence.facts.resize(evidence.blocks.size());
   AllowByScope(region_, sites_, evidence);
   return GroupFindings(evidence.blocks, evidence.facts, sites_);

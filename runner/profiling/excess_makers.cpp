@@ -56,8 +56,7 @@ class RecordedImages {
     if (!problem_.empty()) return InconclusiveError(problem_);
     if (images_.empty()) return InconclusiveError("it was not traced when repeated");
     for (const auto& image : images_) {
-      const Expected<RecordingClosing> closing = image->Finish();
-      if (!closing) return Unexpected(closing.error());
+      LEAKGATE_TRY(image->Finish());
     }
     return images_.back()->path();
   }
@@ -67,20 +66,19 @@ class RecordedImages {
     const EventRequest events = EventsOfTests(unit_);
     const bool has_listener = setup_.prepared.framework == TestFramework::kGoogleTestListener;
     const auto generation = static_cast<std::uint32_t>(images_.size()) + 1;
-    auto region = RegionFile::Create(
-        {.pid = pid,
-         .generation = generation,
-         .boundaries = has_listener ? BoundarySource::kListener : BoundarySource::kStream,
-         .stack_depth = setup_.request.stack_depth,
-         .events = events});
-    if (!region) return Unexpected(region.error());
-    RecorderSetup setup{
-        .process = DescribeProcess((*region)->reader(), pid, ExecutedProgramOf(pid)),
-        .thread_name = [pid](int tid) { return NameOfThread(pid, tid); },
-        .unit = unit_,
-        .request = events,
-        .path = directory_ / fmt::format("{}.recording", generation)};
-    return RecordedImage::Start(*std::move(region), std::move(setup), setup_.symbolizer);
+    LEAKGATE_TRY_ASSIGN(auto region,
+                        RegionFile::Create({.pid = pid,
+                                            .generation = generation,
+                                            .boundaries = has_listener ? BoundarySource::kListener
+                                                                       : BoundarySource::kStream,
+                                            .stack_depth = setup_.request.stack_depth,
+                                            .events = events}));
+    RecorderSetup setup{.process = DescribeProcess((region)->reader(), pid, ExecutedProgramOf(pid)),
+                        .thread_name = [pid](int tid) { return NameOfThread(pid, tid); },
+                        .unit = unit_,
+                        .request = events,
+                        .path = directory_ / fmt::format("{}.recording", generation)};
+    return RecordedImage::Start(std::move(region), std::move(setup), setup_.symbolizer);
   }
 
   const RepetitionSetup& setup_;
@@ -219,8 +217,7 @@ Expected<std::unique_ptr<RecordingView>> ReadTest(const fs::path& file, const st
   auto view = std::make_unique<RecordingView>(
       RecordingQuery{.stacks = {.budgets = BudgetsFor(setup)}, .from = moment, .to = moment},
       Symbolizer(IsRuntimeModule));
-  const Expected<void> read = view->Read(RecordingFile(file), "the test's recording");
-  if (!read) return Unexpected(read.error());
+  LEAKGATE_TRY(view->Read(RecordingFile(file), "the test's recording"));
   return view;
 }
 
@@ -228,11 +225,12 @@ Expected<std::unique_ptr<RecordingView>> RecordTest(const RepetitionSetup& setup
                                                     const RepetitionRequest& request,
                                                     const ScratchDirectory& scratch) {
   RecordedImages images(setup, scratch.path());
-  const Expected<RepetitionEnd> end = RunRepetitions(
-      setup, request, {.region_for = [&](int pid) { return images.RegionFor(pid); }});
-  if (!end) return Unexpected(end.error());
+  LEAKGATE_TRY_ASSIGN(const RepetitionEnd end,
+                      RunRepetitions(setup, request, {.region_for = [&](int pid) {
+                                       return images.RegionFor(pid);
+                                     }}));
   const Expected<fs::path> file = images.Finish();
-  if (!end->problem.empty()) return InconclusiveError(end->problem);
+  if (!end.problem.empty()) return InconclusiveError(end.problem);
   if (!file) return Unexpected(file.error());
   return ReadTest(*file, request.tests.front(), setup);
 }

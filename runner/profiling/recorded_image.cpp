@@ -10,13 +10,11 @@ Expected<std::unique_ptr<RecordedImage>> RecordedImage::Start(std::unique_ptr<Re
                                                               Symbolizer& symbolizer) {
   std::unique_ptr<RecordedImage> image(
       new RecordedImage(std::move(region), setup.path, symbolizer));
-  Expected<std::unique_ptr<EventBuffers>> buffers =
-      EventBuffers::Attach(image->image_.region_file().fd());
-  if (!buffers) return Unexpected(buffers.error());
-  auto recorder =
-      EventRecorder::Start(image->image_.region(), *std::move(buffers), std::move(setup));
-  if (!recorder) return Unexpected(recorder.error());
-  image->recorder_ = *std::move(recorder);
+  LEAKGATE_TRY_ASSIGN(std::unique_ptr<EventBuffers> buffers,
+                      EventBuffers::Attach(image->image_.region_file().fd()));
+  LEAKGATE_TRY_ASSIGN(auto recorder, EventRecorder::Start(image->image_.region(),
+                                                          std::move(buffers), std::move(setup)));
+  image->recorder_ = std::move(recorder);
   return image;
 }
 

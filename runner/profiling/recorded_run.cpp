@@ -37,31 +37,27 @@ class RecordedRun {
   Expected<RecordOutcome> Run() {
     const BlockedSignals signals;
     GroupWitness witness(signals.blocked());
-    auto server = ControlServer::Start(
-        {.on_hello = [this](const ControlPeer& peer) { return OnHello(peer.pid); },
-         .is_served = IsOfThisRun,
-         .on_exec = [](const ReportedExec&) {},
-         .on_unserved =
-             [this](const ControlPeer& peer, const std::string& why) {
-               server_failure_ = fmt::format("PID {} could not be traced: {}", peer.pid, why);
-             },
-         .on_failure = [this](const std::string& why) { server_failure_ = why; }});
-    if (!server) return Unexpected(server.error());
-    auto process = Launch((*server)->name(), signals);
-    if (!process) return Unexpected(process.error());
-    if (const Expected<void> fits = RequireTraceable(**process); !fits) {
-      return Unexpected(fits.error());
-    }
-    pid_ = (*process)->pid();
+    LEAKGATE_TRY_ASSIGN(
+        auto server,
+        ControlServer::Start(
+            {.on_hello = [this](const ControlPeer& peer) { return OnHello(peer.pid); },
+             .is_served = IsOfThisRun,
+             .on_exec = [](const ReportedExec&) {},
+             .on_unserved =
+                 [this](const ControlPeer& peer, const std::string& why) {
+                   server_failure_ = fmt::format("PID {} could not be traced: {}", peer.pid, why);
+                 },
+             .on_failure = [this](const std::string& why) { server_failure_ = why; }}));
+    LEAKGATE_TRY_ASSIGN(auto process, Launch((server)->name(), signals));
+    LEAKGATE_TRY(RequireTraceable(*process));
+    pid_ = (process)->pid();
     command_server_ = RunServer::Start([this] { return Processes(); });
-    if (const Expected<void> resumed = (*process)->Resume(); !resumed) {
-      return Unexpected(resumed.error());
-    }
-    ProgramWatch watch(**process, signals, witness);
+    LEAKGATE_TRY((process)->Resume());
+    ProgramWatch watch(*process, signals, witness);
     RecordOutcome outcome;
     outcome.program = watch.WaitUntil(std::nullopt).value();
     const OwnEndSignals own_signals(watch.TakeLateRequest());
-    server->reset();  // no further region
+    server.reset();  // no further region
     command_server_.reset();
     Conclude(outcome);
     return outcome;
@@ -70,12 +66,12 @@ class RecordedRun {
  private:
   Expected<std::unique_ptr<SuspendedProcess>> Launch(const std::string& control_name,
                                                      const BlockedSignals& signals) const {
-    auto environment = ProgramEnvironment(OwnEnvironment(), {request_.agent, control_name});
-    if (!environment) return Unexpected(environment.error());
+    LEAKGATE_TRY_ASSIGN(auto environment,
+                        ProgramEnvironment(OwnEnvironment(), {request_.agent, control_name}));
     return SuspendedProcess::Launch({.program = program_,
                                      .name = request_.program,
                                      .arguments = request_.arguments,
-                                     .environment = *std::move(environment),
+                                     .environment = std::move(environment),
                                      .signal_mask = signals.original(),
                                      .inherited = inherited_});
   }
@@ -83,11 +79,10 @@ class RecordedRun {
   Expected<void> RequireTraceable(const SuspendedProcess& process) const {
     std::filesystem::path image = process.image();
     if (image.empty()) image = program_;
-    const Expected<ImageInspection> inspection = InspectImage(image);
-    if (!inspection) return Unexpected(inspection.error());
-    if (!inspection->refusal) return {};
+    LEAKGATE_TRY_ASSIGN(const ImageInspection inspection, InspectImage(image));
+    if (!inspection.refusal) return {};
     return InconclusiveError(
-        fmt::format("{}: cannot be traced: {}", CalledName(program_, image), *inspection->refusal));
+        fmt::format("{}: cannot be traced: {}", CalledName(program_, image), *inspection.refusal));
   }
 
   // The file is for the program that is executed last: those before are scripts and launchers
@@ -128,22 +123,21 @@ class RecordedRun {
     const bool has_stream = framework_ != TestFramework::kGoogleTestListener &&
                             RequireFreeStream(request_.arguments, framework_) &&
                             StreamProblemOf(pid).empty();
-    auto region = RegionFile::Create(
-        {.pid = pid,
-         .generation = static_cast<std::uint32_t>(generation),
-         .boundaries = has_stream ? BoundarySource::kStream : BoundarySource::kListener,
-         .stack_depth = request_.stack_depth,
-         .stack_events = request_.stack_events,
-         .events = events});
-    if (!region) return Unexpected(region.error());
-    RecorderSetup setup{
-        .process = DescribeProcess((*region)->reader(), pid, ExecutedProgramOf(pid)),
-        .thread_name = [pid](int tid) { return NameOfThread(pid, tid); },
-        .unit = unit_,
-        .request = events,
-        .path = request_.output,
-        .existing = request_.existing};
-    return RecordedImage::Start(*std::move(region), std::move(setup), symbolizer_);
+    LEAKGATE_TRY_ASSIGN(auto region,
+                        RegionFile::Create({.pid = pid,
+                                            .generation = static_cast<std::uint32_t>(generation),
+                                            .boundaries = has_stream ? BoundarySource::kStream
+                                                                     : BoundarySource::kListener,
+                                            .stack_depth = request_.stack_depth,
+                                            .stack_events = request_.stack_events,
+                                            .events = events}));
+    RecorderSetup setup{.process = DescribeProcess((region)->reader(), pid, ExecutedProgramOf(pid)),
+                        .thread_name = [pid](int tid) { return NameOfThread(pid, tid); },
+                        .unit = unit_,
+                        .request = events,
+                        .path = request_.output,
+                        .existing = request_.existing};
+    return RecordedImage::Start(std::move(region), std::move(setup), symbolizer_);
   }
 
   std::vector<ProcessRegion> Processes() {
@@ -199,16 +193,10 @@ class RecordedRun {
 
 Expected<RecordOutcome> Record(const RecordRequest& request) {
   const InheritedState inherited = InheritedState::Take();
-  const Expected<std::filesystem::path> program = FindProgram(request.program);
-  if (!program) return Unexpected(program.error());
-  if (const Expected<void> agent = RequireAgent(request.agent); !agent) {
-    return Unexpected(agent.error());
-  }
-  if (const Expected<void> fits = AtomicFile::CheckGrowing(request.output, request.existing);
-      !fits) {
-    return Unexpected(fits.error());
-  }
-  return RecordedRun(request, *program, inherited).Run();
+  LEAKGATE_TRY_ASSIGN(const std::filesystem::path program, FindProgram(request.program));
+  LEAKGATE_TRY(RequireAgent(request.agent));
+  LEAKGATE_TRY(AtomicFile::CheckGrowing(request.output, request.existing));
+  return RecordedRun(request, program, inherited).Run();
 }
 
 }  // namespace leakgate

@@ -163,9 +163,8 @@ bool AddHolders(const std::vector<BlockReach>& reaches, Variables& variables,
 
 Expected<OperatorAccount> LearnAccount(std::span<const ProbedObject> probed,
                                        const ReachRequest& request) {
-  const Expected<HeapCopy> heap = request.region.CopyHeap();
-  if (!heap) return Unexpected(heap.error());
-  Trial trial = Evaluate(probed, heap->blocks, request.region);
+  LEAKGATE_TRY_ASSIGN(const HeapCopy heap, request.region.CopyHeap());
+  Trial trial = Evaluate(probed, heap.blocks, request.region);
   if (!trial.is_plain || trial.blocks.empty()) return OperatorAccount{};
 
   OperatorAccount account;
@@ -176,20 +175,19 @@ Expected<OperatorAccount> LearnAccount(std::span<const ProbedObject> probed,
   constexpr int kMostParts = 8;
   constexpr std::uint32_t kMostEntries = 3;
   for (int i = 0; i < kMostParts; ++i) {
-    const Expected<std::vector<BlockReach>> reaches = FindReach(asked);
-    if (!reaches) return Unexpected(reaches.error());
-    const bool are_lost = std::all_of(reaches->begin(), reaches->end(),
+    LEAKGATE_TRY_ASSIGN(const std::vector<BlockReach> reaches, FindReach(asked));
+    const bool are_lost = std::all_of(reaches.begin(), reaches.end(),
                                       [](const BlockReach& it) { return IsLost(it.reach); });
     if (are_lost) return account;
     // The first scan ignores nothing, the second one the headers, and the next ones variables, too.
     if (asked.ignored == nullptr) {
       account.handing_out = trial.handing_out;
       account.making_own = trial.making_own;
-    } else if (!AddHolders(*reaches, request.variables, account) &&
+    } else if (!AddHolders(reaches, request.variables, account) &&
                ++account.entries > kMostEntries) {
       return OperatorAccount{};
     }
-    ignored = FindAccount(account, heap->blocks, request.region, nullptr);
+    ignored = FindAccount(account, heap.blocks, request.region, nullptr);
     asked.ignored = &ignored;
   }
   return OperatorAccount{};

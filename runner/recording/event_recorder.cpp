@@ -346,12 +346,12 @@ Expected<std::unique_ptr<EventRecorder>> EventRecorder::Start(const RegionReader
                        .test = setup.test};
   facts.process.taken_ns = begin.monotonic_ns;
   facts.process.tracing_begin_ns = region.Window(1).begin_time_ns;
-  Expected<RecordingWriter> writer = RecordingWriter::Create(setup.path, setup.existing, facts);
-  if (!writer) return Unexpected(writer.error());
+  LEAKGATE_TRY_ASSIGN(RecordingWriter writer,
+                      RecordingWriter::Create(setup.path, setup.existing, facts));
   buffers->SetOn(true);
   std::function<bool()> has_ended = setup.has_ended;
   auto rounds = std::make_unique<Rounds>(region, std::move(buffers), std::move(setup), begin,
-                                         *std::move(writer));
+                                         std::move(writer));
   if (const Expected<void> copied = rounds->CopyLive(); !copied) {
     rounds->buffers().SetOn(false);
     return Unexpected(copied.error());

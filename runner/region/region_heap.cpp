@@ -199,8 +199,7 @@ Expected<void> RegionReader::ForEachChunk(Use use) const {
       if (entry == 0 || entry > kMaxChunks || seen.test(entry - 1)) continue;
       seen.set(entry - 1);
       CheckTime();
-      const Expected<void> used = use(index, entry - 1);
-      if (!used) return Unexpected(used.error());
+      LEAKGATE_TRY(use(index, entry - 1));
     }
   }
   return {};
@@ -210,11 +209,10 @@ Expected<void> RegionReader::ForEachChunk(Use use) const {
 template <typename Use>
 Expected<void> RegionReader::ForEachStretch(std::uint64_t directory_index, std::uint32_t chunk,
                                             Use use) const {
-  const Expected<LiveChunk> known = chunks_->Get(chunk);
-  if (!known) return Unexpected(known.error());
+  LEAKGATE_TRY_ASSIGN(const LiveChunk known, chunks_->Get(chunk));
   const std::uint64_t begin = region_offset::kChunks + chunk * kChunkBytes;
-  for (const FileRange& range : *known->data) {
-    use(Stretch{LiveWords(known->mapping->data()), (range.begin - begin) / sizeof(std::uint32_t),
+  for (const FileRange& range : *known.data) {
+    use(Stretch{LiveWords(known.mapping->data()), (range.begin - begin) / sizeof(std::uint32_t),
                 std::min((range.end - begin) / sizeof(std::uint32_t), kChunkWords),
                 directory_index << kChunkShift});
   }
@@ -267,8 +265,7 @@ Expected<std::vector<LiveBlock>> RegionReader::FindBlocks(IsWanted is_wanted) co
                          return written->size_bytes;
                        });
     };
-    const Expected<void> scanned = ReadMap(scan, read);
-    if (!scanned) return Unexpected(scanned.error());
+    LEAKGATE_TRY(ReadMap(scan, read));
     return found;
   });
 }
@@ -341,8 +338,7 @@ Expected<HeapCopy> RegionReader::CopyHeap() const {
         page = end;
       }
     };
-    const Expected<void> scanned = ReadMap(scan, read);
-    if (!scanned) return Unexpected(scanned.error());
+    LEAKGATE_TRY(ReadMap(scan, read));
     constexpr std::size_t kMany = 200'000;  // whoever looks at so many needs the memory
     if (heap.blocks.size() > kMany) chunks_->LetGoOfPages();
     return heap;

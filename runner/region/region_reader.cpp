@@ -25,10 +25,10 @@ std::string DamageText() {
 }
 
 Expected<RegionReader> RegionReader::Attach(const UniqueFd& fd) {
-  Expected<Mapping> mapping = Mapping::Map(fd, 0, region_offset::kChunks, MappingAccess::kReadOnly);
-  if (!mapping) return Unexpected(mapping.error());
+  LEAKGATE_TRY_ASSIGN(Mapping mapping,
+                      Mapping::Map(fd, 0, region_offset::kChunks, MappingAccess::kReadOnly));
 
-  RegionReader reader(fd, *std::move(mapping));
+  RegionReader reader(fd, std::move(mapping));
   reader.pid_ = CopyOf(&reader.Header().pid);
   const std::uint64_t magic = CopyOf(&reader.Header().magic);
   const std::uint32_t version = CopyOf(&reader.Header().layout_version);

@@ -76,13 +76,13 @@ Statement& Statement::Reset() {
 }
 
 Expected<Database> Database::Open(const std::filesystem::path& path, Mode mode) {
-  const Expected<std::filesystem::path> place =
-      PlaceOf(path, mode == Mode::kRead ? DatabaseUse::kRead : DatabaseUse::kWrite);
-  if (!place) return Unexpected(place.error());
+  LEAKGATE_TRY_ASSIGN(
+      const std::filesystem::path place,
+      PlaceOf(path, mode == Mode::kRead ? DatabaseUse::kRead : DatabaseUse::kWrite));
   const int flags = mode == Mode::kRead ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
   sqlite3* handle = nullptr;
   const int code =
-      sqlite3_open_v2(place->string().c_str(), &handle, flags | SQLITE_OPEN_NOFOLLOW, nullptr);
+      sqlite3_open_v2(place.string().c_str(), &handle, flags | SQLITE_OPEN_NOFOLLOW, nullptr);
   Database database(handle, path);
   if (code != SQLITE_OK) return Unusable(path, sqlite3_errmsg(handle));
   Distrust(handle);

@@ -31,9 +31,8 @@ Expected<std::vector<fs::path>> JsonFilesBelow(const fs::path& directory) {
        entry.increment(error)) {
     std::error_code unknown;
     if (IsArchive(entry->path())) {
-      const Expected<std::vector<fs::path>> members = JsonFilesIn(entry->path());
-      if (!members) return Unexpected(members.error());
-      files.insert(files.end(), members->begin(), members->end());
+      LEAKGATE_TRY_ASSIGN(const std::vector<fs::path> members, JsonFilesIn(entry->path()));
+      files.insert(files.end(), members.begin(), members.end());
     } else if (entry->path().extension() == ".json" && entry->is_regular_file(unknown)) {
       files.push_back(entry->path());
     }
@@ -49,15 +48,13 @@ Expected<std::vector<fs::path>> JsonFilesBelow(const fs::path& directory) {
 // Adds the results in a directory or an archive.
 Expected<void> AddAll(const fs::path& container, const std::vector<fs::path>& left_out,
                       FoundResults& found) {
-  const Expected<std::vector<fs::path>> files =
-      IsArchive(container) ? JsonFilesIn(container) : JsonFilesBelow(container);
-  if (!files) return Unexpected(files.error());
+  LEAKGATE_TRY_ASSIGN(const std::vector<fs::path> files,
+                      IsArchive(container) ? JsonFilesIn(container) : JsonFilesBelow(container));
   std::vector<std::string> others;
-  for (const fs::path& file : *files) {
+  for (const fs::path& file : files) {
     if (IsAmong(file, left_out)) continue;
-    const Expected<ResultKind> kind = KindOf(file);
-    if (!kind) return Unexpected(kind.error());
-    if (*kind == ResultKind::kOther) {
+    LEAKGATE_TRY_ASSIGN(const ResultKind kind, KindOf(file));
+    if (kind == ResultKind::kOther) {
       others.push_back(file.string());
     } else {
       found.files.push_back(file);
@@ -82,8 +79,7 @@ Expected<FoundResults> FindResults(const std::vector<fs::path>& paths,
       found.files.push_back(path);
       continue;
     }
-    const Expected<void> added = AddAll(path, left_out, found);
-    if (!added) return Unexpected(added.error());
+    LEAKGATE_TRY(AddAll(path, left_out, found));
   }
   std::sort(found.files.begin(), found.files.end());
   found.files.erase(std::unique(found.files.begin(), found.files.end()), found.files.end());

@@ -70,17 +70,14 @@ Expected<void> Prepare(const Database& database, Database::Mode mode) {
     const Expected<void> begun = database.Run("BEGIN IMMEDIATE");
     if (!begun) return begun;
   }
-  const auto application = Pragma(database, "PRAGMA application_id");
-  if (!application) return Unexpected(application.error());
-  const auto version = Pragma(database, "PRAGMA user_version");
-  if (!version) return Unexpected(version.error());
-  const auto tables = Pragma(database, "SELECT count(*) FROM sqlite_master");
-  if (!tables) return Unexpected(tables.error());
-  const bool is_new = is_write && *application == 0 && *version == 0 && *tables == 0;
+  LEAKGATE_TRY_ASSIGN(const auto application, Pragma(database, "PRAGMA application_id"));
+  LEAKGATE_TRY_ASSIGN(const auto version, Pragma(database, "PRAGMA user_version"));
+  LEAKGATE_TRY_ASSIGN(const auto tables, Pragma(database, "SELECT count(*) FROM sqlite_master"));
+  const bool is_new = is_write && application == 0 && version == 0 && tables == 0;
   if (is_new) {
     const Expected<void> made = database.Run(kSchema);
     if (!made) return made;
-  } else if (const auto known = RequireVersion(database, *application, *version); !known) {
+  } else if (const auto known = RequireVersion(database, application, version); !known) {
     return known;
   }
   return is_write ? database.Run("COMMIT") : Expected<void>();
@@ -118,11 +115,9 @@ std::string DigestOf(const RunContent& content) {
 }
 
 Expected<History> History::Open(const std::filesystem::path& path, Database::Mode mode) {
-  Expected<Database> database = Database::Open(path, mode);
-  if (!database) return Unexpected(database.error());
-  const Expected<void> prepared = Prepare(*database, mode);
-  if (!prepared) return Unexpected(prepared.error());
-  return History(*std::move(database));
+  LEAKGATE_TRY_ASSIGN(Database database, Database::Open(path, mode));
+  LEAKGATE_TRY(Prepare(database, mode));
+  return History(std::move(database));
 }
 
 Expected<void> History::Begin() { return database_.Run("BEGIN IMMEDIATE"); }
@@ -219,7 +214,7 @@ Expected<void> History::Choose(const HistoryScope& scope) const {
 }
 
 Expected<std::vector<EarlierMoment>> History::Totals(const HistoryScope& scope) const {
-  if (const Expected<void> chosen = Choose(scope); !chosen) return Unexpected(chosen.error());
+  LEAKGATE_TRY(Choose(scope));
   Statement statement = database_.Prepare(kTotals);
   statement.Bind(kMostMoments);
   auto moments = Collect<EarlierMoment>(database_, statement, [](const Statement& row) {

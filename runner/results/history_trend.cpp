@@ -202,9 +202,8 @@ Expected<std::map<std::string, TestsRun>> TestsByMoment(const Database& database
 }  // namespace
 
 Expected<std::vector<TrendPoint>> History::Trend(TrendSubject subject) const {
-  Expected<std::map<std::string, TestsRun>> run = TestsByMoment(database_);
-  if (!run) return Unexpected(run.error());
-  TrendMaker trend(subject, *std::move(run));
+  LEAKGATE_TRY_ASSIGN(auto run, TestsByMoment(database_));
+  TrendMaker trend(subject, std::move(run));
   Statement row = database_.Prepare(PartsSql(subject));
   while (row.Step()) {
     const TestPart test{{row.Text(4), row.Text(5)}, {row.Number(6), row.Number(7)}, row.Number(8)};

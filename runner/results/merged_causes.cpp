@@ -20,9 +20,8 @@ class CausesByRun {
   Expected<Cause> Find(const std::string& key, const RunPlace& place) {
     const auto [causes, is_new] = by_run_.try_emplace(place.content);
     if (is_new) {
-      const Expected<RunResult> run = ReadResultAt(place);
-      if (!run) return Unexpected(run.error());
-      causes->second = CollectCauses(run->windows);
+      LEAKGATE_TRY_ASSIGN(const RunResult run, ReadResultAt(place));
+      causes->second = CollectCauses(run.windows);
     }
     const auto found = std::find_if(causes->second.begin(), causes->second.end(),
                                     [&](const Cause& cause) { return cause.key == key; });
@@ -74,15 +73,14 @@ Expected<std::vector<Cause>> MergedCauses::Largest(std::size_t most) const {
   CausesByRun by_run;
   std::vector<Cause> causes;
   for (const auto* const entry : sorted) {
-    Expected<Cause> cause = by_run.Find(entry->first, entry->second.worst);
-    if (!cause) return Unexpected(cause.error());
+    LEAKGATE_TRY_ASSIGN(Cause cause, by_run.Find(entry->first, entry->second.worst));
     const Total& total = entry->second;
-    cause->amount = total.cause.amount;
-    cause->violations = total.cause.violations;
-    cause->are_tests = total.cause.are_tests;
-    cause->count = static_cast<std::int64_t>(total.windows.size());
-    cause->first_names.assign(total.first_names.begin(), total.first_names.end());
-    causes.push_back(*std::move(cause));
+    cause.amount = total.cause.amount;
+    cause.violations = total.cause.violations;
+    cause.are_tests = total.cause.are_tests;
+    cause.count = static_cast<std::int64_t>(total.windows.size());
+    cause.first_names.assign(total.first_names.begin(), total.first_names.end());
+    causes.push_back(std::move(cause));
   }
   return causes;
 }

@@ -98,14 +98,13 @@ struct WholeReport {
 
 Expected<WholeReport> ReadWhole(const fs::path& report,
                                 const std::function<void(RunResult&&)>& on_run) {
-  Expected<ResultText> text = ResultText::Open(report);
-  if (!text) return Unexpected(text.error());
+  LEAKGATE_TRY_ASSIGN(ResultText text, ResultText::Open(report));
   HashedBytes bytes;
   WholeReport whole;
-  const Expected<void> read = ReadAllRuns(
+  LEAKGATE_TRY(ReadAllRuns(
       report,
       [&](char* to, std::size_t size) {
-        const std::size_t count = text->Read(to, size);
+        const std::size_t count = text.Read(to, size);
         bytes.Add(to, count);
         return count;
       },
@@ -114,8 +113,7 @@ Expected<WholeReport> ReadWhole(const fs::path& report,
           AddWindow(window, whole.windows[WindowIdentity(window.kind, window.name)]);
         }
         if (on_run) on_run(std::move(run));
-      });
-  if (!read) return Unexpected(read.error());
+      }));
   whole.hash = bytes.hash();
   return whole;
 }
@@ -200,12 +198,11 @@ Expected<Baseline> ReadBaseline(const fs::path& report,
                       [windows](const std::string& identity) { return windows->Find(identity); }};
     }
   }
-  Expected<WholeReport> whole = ReadWhole(report, on_run);
-  if (!whole) return Unexpected(whole.error());
+  LEAKGATE_TRY_ASSIGN(WholeReport whole, ReadWhole(report, on_run));
   if (!path.empty() && VersionOf(report) == version) {
-    KeepIndex(path, IndexText({*version, is_settled, whole->hash}, whole->windows));
+    KeepIndex(path, IndexText({*version, is_settled, whole.hash}, whole.windows));
   }
-  return MakeBaseline(report.string(), std::move(whole->windows));
+  return MakeBaseline(report.string(), std::move(whole.windows));
 }
 
 }  // namespace leakgate

@@ -174,9 +174,8 @@ RunContent ContentOf(const RunResult& run) {
 }
 
 Expected<ResultKind> KindOf(const fs::path& path) {
-  Expected<ResultText> text = ResultText::Glance(path);
-  if (!text) return Unexpected(text.error());
-  const JsonSchema found = ReadSchema(ReadFrom(*text));
+  LEAKGATE_TRY_ASSIGN(ResultText text, ResultText::Glance(path));
+  const JsonSchema found = ReadSchema(ReadFrom(text));
   if (found.schema == kRunSchema) return ResultKind::kRun;
   if (found.schema == kMergedSchema) return ResultKind::kMerged;
   // A file that was cut off may have been a result, and one of another version is one. ReadResults
@@ -188,9 +187,8 @@ Expected<ResultKind> KindOf(const fs::path& path) {
 }
 
 Expected<void> ReadResults(const fs::path& path, const OnResult& on_result) {
-  Expected<ResultText> text = ResultText::Open(path);
-  if (!text) return Unexpected(text.error());
-  return ReadAllRuns(path, ReadFrom(*text), [&](RunResult&& run, const JsonSpan& span) {
+  LEAKGATE_TRY_ASSIGN(ResultText text, ResultText::Open(path));
+  return ReadAllRuns(path, ReadFrom(text), [&](RunResult&& run, const JsonSpan& span) {
     const RunContent content = ContentOf(run);
     on_result(std::move(run), {path, span, content});
   });
@@ -206,13 +204,12 @@ Expected<void> ReadAllRuns(const fs::path& path, const ReadBytes& read, const On
 }
 
 Expected<RunResult> ReadResultAt(const RunPlace& place) {
-  Expected<ResultText> text = ResultText::Open(place.file, place.span.offset);
-  if (!text) return Unexpected(text.error());
+  LEAKGATE_TRY_ASSIGN(ResultText text, ResultText::Open(place.file, place.span.offset));
   std::uint64_t left = place.span.size;
   std::optional<RunResult> found;
   const std::optional<JsonProblem> problem = ReadRuns(
       [&](char* to, std::size_t size) {
-        const std::size_t count = text->Read(to, std::min<std::uint64_t>(size, left));
+        const std::size_t count = text.Read(to, std::min<std::uint64_t>(size, left));
         left -= count;
         return count;
       },

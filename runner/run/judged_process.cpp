@@ -251,19 +251,19 @@ Expected<int> Generations::StartNext(int pid) {
   const std::string problem =
       boundaries_ == BoundarySource::kStream ? StreamProblemOf(pid) : std::string();
   if (!problem.empty()) errors_.push_back("no tests are told apart: " + problem);
-  Expected<std::unique_ptr<RegionFile>> region =
+  LEAKGATE_TRY_ASSIGN(
+      std::unique_ptr<RegionFile> region,
       RegionFile::Create({.pid = pid,
                           .generation = generation,
                           .boundaries = problem.empty() ? boundaries_ : BoundarySource::kListener,
                           .stack_depth = stack_depth_,
                           .events = EventsAsked(),
-                          .counts_temporary = surroundings_.budgets.LimitsTemporary()});
-  if (!region) return Unexpected(region.error());
+                          .counts_temporary = surroundings_.budgets.LimitsTemporary()}));
   processes_.push_back(std::make_unique<JudgedProcess>(
-      *std::move(region), ImageJudging{.surroundings = surroundings_,
-                                       .mutex = judging_,
-                                       .answer_more = extensions_.answer_more,
-                                       .observers = extensions_.observers}));
+      std::move(region), ImageJudging{.surroundings = surroundings_,
+                                      .mutex = judging_,
+                                      .answer_more = extensions_.answer_more,
+                                      .observers = extensions_.observers}));
   latest_.store(processes_.back().get(), std::memory_order_release);  // acquired by latest()
   return processes_.back()->region_fd();
 }

@@ -54,27 +54,23 @@ Expected<void> RequireFreeStream(const std::vector<std::string>& arguments,
 }
 
 Expected<Preparation> Prepare(const RunRequest& request) {
-  const Expected<std::filesystem::path> program = FindProgram(request.program);
-  if (!program) return Unexpected(program.error());
-  const Expected<void> agent = RequireAgent(request.agent);
-  if (!agent) return Unexpected(agent.error());
-  const TestFramework framework = FrameworkOf(*program);
-  const Expected<void> stream = RequireFreeStream(request.arguments, framework);
-  if (!stream) return Unexpected(stream.error());
+  LEAKGATE_TRY_ASSIGN(const std::filesystem::path program, FindProgram(request.program));
+  LEAKGATE_TRY(RequireAgent(request.agent));
+  const TestFramework framework = FrameworkOf(program);
+  LEAKGATE_TRY(RequireFreeStream(request.arguments, framework));
 
   Expected<std::vector<BudgetFile>> files = std::vector<BudgetFile>();
   if (!request.budgets.empty()) files = LoadBudgetFiles(request.budgets);
   if (!files) return Unexpected(files.error());
   TestSources sources;
   if (!files->empty() && framework != TestFramework::kNone) {
-    sources = ListTests(*program, request.arguments);
+    sources = ListTests(program, request.arguments);
   }
-  BudgetSet budgets(*std::move(files), *program);
+  BudgetSet budgets(*std::move(files), program);
   std::vector<TestId> tests;
   for (const auto& [name, source] : sources) tests.push_back({name, source.file});
-  const Expected<void> checked = budgets.Check(tests);
-  if (!checked) return Unexpected(checked.error());
-  return Preparation{*program, framework, std::move(sources), std::move(budgets)};
+  LEAKGATE_TRY(budgets.Check(tests));
+  return Preparation{program, framework, std::move(sources), std::move(budgets)};
 }
 
 }  // namespace leakgate

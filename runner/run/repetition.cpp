@@ -483,42 +483,41 @@ Expected<RepetitionEnd> RunRepetitions(const RepetitionSetup& setup,
                                        const RepetitionRequest& request,
                                        const RepeatedProcess& repeated) {
   std::atomic<int> pid{0};
-  auto server = ControlServer::Start(
-      {.on_hello =
-           [&](const ControlPeer& asking) {
-             // Acquire pairs with the release below.
-             const int own = pid.load(std::memory_order_acquire);
-             const bool is_child = repeated.takes_forks && asking.is_forked;
-             if (asking.pid != own && !is_child) return HelloReply{};
-             return HelloReply{.region_fd = repeated.region_for(asking.pid),
-                               .wants = repeated.takes_forks ? kTraceForks : 0};
-           },
-       .is_served = IsOfThisRun});
-  if (!server) return Unexpected(server.error());
-  const std::string mark = fmt::format("{}={}", kControlVariable, (*server)->name());
+  LEAKGATE_TRY_ASSIGN(
+      auto server, ControlServer::Start({.on_hello =
+                                             [&](const ControlPeer& asking) {
+                                               // Acquire pairs with the release below.
+                                               const int own = pid.load(std::memory_order_acquire);
+                                               const bool is_child =
+                                                   repeated.takes_forks && asking.is_forked;
+                                               if (asking.pid != own && !is_child)
+                                                 return HelloReply{};
+                                               return HelloReply{
+                                                   .region_fd = repeated.region_for(asking.pid),
+                                                   .wants = repeated.takes_forks ? kTraceForks : 0};
+                                             },
+                                         .is_served = IsOfThisRun}));
+  const std::string mark = fmt::format("{}={}", kControlVariable, (server)->name());
   if (repeated.before_launch) repeated.before_launch(mark);
   const ScratchDirectory scratch = ScratchDirectory::ForRepetitions();
   const std::optional<ScratchCopy> copy =
       scratch.path().empty() ? std::nullopt : ScratchCopy::OfWorkingDirectory(scratch.path());
-  auto environment = ProgramEnvironment(EnvironmentFor(request, scratch),
-                                        {setup.request.agent, (*server)->name()});
-  if (!environment) return Unexpected(environment.error());
-  auto process =
-      SuspendedProcess::Launch({.program = setup.prepared.program,
-                                .name = setup.request.program,
-                                .arguments = WithoutTestSelection(setup.request.arguments),
-                                .environment = *std::move(environment),
-                                .signal_mask = setup.signal_mask,
-                                .inherited = setup.inherited,
-                                .streams = Streams::kNone,
-                                .group = ProcessGroup::kOwn,
-                                .working_directory = copy ? &*copy : nullptr});
-  if (!process) return Unexpected(process.error());
-  pid.store((*process)->pid(), std::memory_order_release);
-  if (const Expected<void> resumed = (*process)->Resume(); !resumed) {
-    return Unexpected(resumed.error());
-  }
-  return WaitForEnd(setup, request, **process, mark, StallWatch(request, repeated.progress));
+  LEAKGATE_TRY_ASSIGN(auto environment,
+                      ProgramEnvironment(EnvironmentFor(request, scratch),
+                                         {setup.request.agent, (server)->name()}));
+  LEAKGATE_TRY_ASSIGN(auto process, SuspendedProcess::Launch(
+                                        {.program = setup.prepared.program,
+                                         .name = setup.request.program,
+                                         .arguments = WithoutTestSelection(setup.request.arguments),
+                                         .environment = std::move(environment),
+                                         .signal_mask = setup.signal_mask,
+                                         .inherited = setup.inherited,
+                                         .streams = Streams::kNone,
+                                         .group = ProcessGroup::kOwn,
+                                         .working_directory = copy ? &*copy : nullptr}));
+  pid.store((process)->pid(), std::memory_order_release);
+  LEAKGATE_TRY((process)->Resume());
+  return WaitForEnd(setup, request, *process, mark, StallWatch(request, repeated.progress));
 }
 
 RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& request) {

@@ -113,38 +113,36 @@ class Session {
     operators_.emplace(setup);
     GroupWitness witness(signals.blocked());
     if (request_.timeout) LimitTime(begin_ + *request_.timeout);
-    auto server = ControlServer::Start(
-        {.on_hello = [this](const ControlPeer& peer) { return OnHello(peer); },
-         .is_served = IsOfThisRun,
-         .on_exec =
-             [this](const ReportedExec& told) {
-               processes_.OnExec(told);
-               untraced_tests_.OnExec(told);
-             },
-         .on_unserved =
-             [this](const ControlPeer& peer, const std::string& why) {
-               server_failure_ = fmt::format("PID {} could not be traced: {}", peer.pid, why);
-             },
-         .on_failure = [this](const std::string& why) { server_failure_ = why; }});
-    if (!server) return Unexpected(server.error());
+    LEAKGATE_TRY_ASSIGN(
+        auto server,
+        ControlServer::Start(
+            {.on_hello = [this](const ControlPeer& peer) { return OnHello(peer); },
+             .is_served = IsOfThisRun,
+             .on_exec =
+                 [this](const ReportedExec& told) {
+                   processes_.OnExec(told);
+                   untraced_tests_.OnExec(told);
+                 },
+             .on_unserved =
+                 [this](const ControlPeer& peer, const std::string& why) {
+                   server_failure_ = fmt::format("PID {} could not be traced: {}", peer.pid, why);
+                 },
+             .on_failure = [this](const std::string& why) { server_failure_ = why; }}));
 
-    auto process = Launch((*server)->name(), signals);
-    if (!process) return Unexpected(process.error());
-    const Expected<void> traceable = RequireTraceable(**process);
-    if (!traceable) return Unexpected(traceable.error());
-    generations_.Enable((*process)->pid());
+    LEAKGATE_TRY_ASSIGN(auto process, Launch((server)->name(), signals));
+    LEAKGATE_TRY(RequireTraceable(*process));
+    generations_.Enable((process)->pid());
     command_server_ = RunServer::Start([this] { return Processes(); });
-    const Expected<void> resumed = (*process)->Resume();
-    if (!resumed) return Unexpected(resumed.error());
+    LEAKGATE_TRY((process)->Resume());
 
-    ProgramWatch watch(**process, signals, witness);
+    ProgramWatch watch(*process, signals, witness);
     ShowProgress(watch);
-    const ProgramExit program = WaitForEnd(watch, (*process)->pid(), (*server)->name());
+    const ProgramExit program = WaitForEnd(watch, (process)->pid(), (server)->name());
     const OwnEndSignals own_signals(watch.TakeLateRequest());
     confirmations_->ProgramHasEnded();
     processes_.AwaitEnds(kChildPatience);
     further_.AwaitEnds(kChildPatience);
-    server->reset();  // no further region
+    server.reset();  // no further region
     command_server_.reset();
     return Conclude(program);
   }
@@ -179,12 +177,12 @@ class Session {
 
   Expected<std::unique_ptr<SuspendedProcess>> Launch(const std::string& control_name,
                                                      const BlockedSignals& signals) const {
-    auto environment = ProgramEnvironment(OwnEnvironment(), {request_.agent, control_name});
-    if (!environment) return Unexpected(environment.error());
+    LEAKGATE_TRY_ASSIGN(auto environment,
+                        ProgramEnvironment(OwnEnvironment(), {request_.agent, control_name}));
     return SuspendedProcess::Launch({.program = prepared_.program,
                                      .name = request_.program,
                                      .arguments = request_.arguments,
-                                     .environment = *std::move(environment),
+                                     .environment = std::move(environment),
                                      .signal_mask = signals.original(),
                                      .inherited = inherited_});
   }
@@ -192,10 +190,9 @@ class Session {
   Expected<void> RequireTraceable(const SuspendedProcess& process) const {
     std::filesystem::path image = process.image();
     if (image.empty()) image = prepared_.program;
-    const Expected<ImageInspection> inspection = InspectImage(image);
-    if (!inspection) return Unexpected(inspection.error());
+    LEAKGATE_TRY_ASSIGN(const ImageInspection inspection, InspectImage(image));
     const std::optional<std::string>& why =
-        inspection->refusal ? inspection->refusal : inspection->stream_problem;
+        inspection.refusal ? inspection.refusal : inspection.stream_problem;
     if (!why) return {};
     return InconclusiveError(
         fmt::format("{}: cannot be traced: {}", CalledName(prepared_.program, image), *why));
@@ -350,9 +347,8 @@ class Session {
 
 Expected<RunResult> Run(const RunRequest& request) {
   const InheritedState inherited = InheritedState::Take();
-  const Expected<Preparation> prepared = Prepare(request);
-  if (!prepared) return Unexpected(prepared.error());
-  return Session(request, *prepared, inherited).Run();
+  LEAKGATE_TRY_ASSIGN(const Preparation prepared, Prepare(request));
+  return Session(request, prepared, inherited).Run();
 }
 
 }  // namespace leakgate

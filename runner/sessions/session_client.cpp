@@ -19,8 +19,7 @@ using Json = nlohmann::json;
 
 // Sends `request` and returns the answer, or the error that the answer says.
 Expected<SocketMessage> Ask(const UniqueFd& socket, Json request, std::string_view peer) {
-  const Expected<void> sent = SendMessage(socket, {std::move(request)}, peer);
-  if (!sent) return Unexpected(sent.error());
+  LEAKGATE_TRY(SendMessage(socket, {std::move(request)}, peer));
   Expected<SocketMessage> answer = ReceiveMessage(socket, peer);
   if (!answer) return answer;
   if (const auto error = ErrorFromJson(answer->body)) return Unexpected(*error);
@@ -31,12 +30,10 @@ enum class Wait { kSeconds, kMinutes };
 
 Expected<SocketMessage> AskSession(const std::string& name, Json request,
                                    Wait wait = Wait::kSeconds) {
-  const Expected<void> checked = CheckSessionName(name);
-  if (!checked) return Unexpected(checked.error());
-  const Expected<UniqueFd> socket = ConnectToSession(name);
-  if (!socket) return Unexpected(socket.error());
-  if (wait == Wait::kMinutes) AllowSlowAnswer(*socket);
-  return Ask(*socket, std::move(request), kSessionOwner);
+  LEAKGATE_TRY(CheckSessionName(name));
+  LEAKGATE_TRY_ASSIGN(const UniqueFd socket, ConnectToSession(name));
+  if (wait == Wait::kMinutes) AllowSlowAnswer(socket);
+  return Ask(socket, std::move(request), kSessionOwner);
 }
 
 FoundProcess FromSession(const std::string& name, int pid, SocketMessage answer) {
@@ -114,13 +111,12 @@ Expected<std::optional<FoundProcess>> FindInRuns(int pid) {
 }
 
 Expected<void> RequireInNoRun(int pid) {
-  const Expected<std::optional<FoundProcess>> found = FindInRuns(pid);
-  if (!found) return Unexpected(found.error());
-  if (!*found || (**found).HasEnded()) return {};
+  LEAKGATE_TRY_ASSIGN(const std::optional<FoundProcess> found, FindInRuns(pid));
+  if (!found || (*found).HasEnded()) return {};
   return UsageError(
       fmt::format("PID {0} is traced by {1} until it ends, and by no session; snapshots can be "
                   "taken of it: leakgate snapshot take --pid {0}",
-                  pid, NameOfRun((**found).run_pid)));
+                  pid, NameOfRun((*found).run_pid)));
 }
 
 Expected<void> RequireInNoOtherSession(int pid, const std::string& name) {
@@ -138,9 +134,7 @@ Expected<void> RequireInNoOtherSession(int pid, const std::string& name) {
 Expected<RunHold> RunHold::Take(int run_pid, int pid) {
   UniqueFd socket = ConnectToRun(run_pid);
   if (!socket) return InconclusiveError(fmt::format("{} has ended", NameOfRun(run_pid)));
-  const Expected<SocketMessage> answer =
-      Ask(socket, {{"do", "hold"}, {"pid", pid}}, NameOfRun(run_pid));
-  if (!answer) return Unexpected(answer.error());
+  LEAKGATE_TRY(Ask(socket, {{"do", "hold"}, {"pid", pid}}, NameOfRun(run_pid)));
   return RunHold(std::move(socket), run_pid);
 }
 
@@ -148,46 +142,44 @@ Expected<void> RunHold::Release() {
   const std::string run = NameOfRun(run_pid_);
   // The run may have ended meanwhile, but its answer can still be read.
   (void)SendMessage(socket_, {{{"do", "release"}}}, run);
-  const Expected<SocketMessage> answer = ReceiveMessage(socket_, run);
-  if (!answer) return Unexpected(answer.error());
-  if (const auto error = ErrorFromJson(answer->body)) return Unexpected(*error);
+  LEAKGATE_TRY_ASSIGN(const SocketMessage answer, ReceiveMessage(socket_, run));
+  if (const auto error = ErrorFromJson(answer.body)) return Unexpected(*error);
   return {};
 }
 
 Expected<SessionStatus> QuerySession(const std::string& name) {
-  const Expected<SocketMessage> answer = AskSession(name, {{"do", "query"}});
-  if (!answer) return Unexpected(answer.error());
-  return StatusFromJson(answer->body);
+  LEAKGATE_TRY_ASSIGN(const SocketMessage answer, AskSession(name, {{"do", "query"}}));
+  return StatusFromJson(answer.body);
 }
 
 Expected<SessionStatus> UpdateSession(const std::string& name, const SessionScope& add,
                                       const SessionScope& drop) {
-  const Expected<SocketMessage> answer =
-      AskSession(name, {{"do", "update"}, {"add", ToJson(add)}, {"drop", ToJson(drop)}});
-  if (!answer) return Unexpected(answer.error());
-  return StatusFromJson(answer->body);
+  LEAKGATE_TRY_ASSIGN(
+      const SocketMessage answer,
+      AskSession(name, {{"do", "update"}, {"add", ToJson(add)}, {"drop", ToJson(drop)}}));
+  return StatusFromJson(answer.body);
 }
 
 Expected<StoppedSession> StopSession(const std::string& name) {
-  const Expected<SocketMessage> answer = AskSession(name, {{"do", "stop"}}, Wait::kMinutes);
-  if (!answer) return Unexpected(answer.error());
+  LEAKGATE_TRY_ASSIGN(const SocketMessage answer,
+                      AskSession(name, {{"do", "stop"}}, Wait::kMinutes));
   StoppedSession stopped;
-  ReadMember(answer->body, "problems", stopped.problems);
-  stopped.recordings = RecordedFilesFromJson(MemberOr(answer->body, "recordings", Json()));
-  ReadMember(answer->body, "unwritten", stopped.unwritten);
-  ReadMember(answer->body, "failure", stopped.failure);
+  ReadMember(answer.body, "problems", stopped.problems);
+  stopped.recordings = RecordedFilesFromJson(MemberOr(answer.body, "recordings", Json()));
+  ReadMember(answer.body, "unwritten", stopped.unwritten);
+  ReadMember(answer.body, "failure", stopped.failure);
   return stopped;
 }
 
 Expected<FoundProcess> ProcessOfSession(const std::string& name, int pid,
                                         std::uint32_t generation) {
-  Expected<SocketMessage> answer =
-      AskSession(name, {{"do", "region"}, {"pid", pid}, {"generation", generation}});
-  if (!answer) return Unexpected(answer.error());
-  if (!answer->fd) {
+  LEAKGATE_TRY_ASSIGN(
+      SocketMessage answer,
+      AskSession(name, {{"do", "region"}, {"pid", pid}, {"generation", generation}}));
+  if (!answer.fd) {
     return InconclusiveError(fmt::format("the session '{}' sent no region of PID {}", name, pid));
   }
-  return FromSession(name, pid, *std::move(answer));
+  return FromSession(name, pid, std::move(answer));
 }
 
 Survey SurveySessionsAndRuns() {
@@ -223,12 +215,12 @@ Expected<FoundProcess> FindProcess(int pid) {
     if (!replies[i].message.fd) continue;
     return FromSession(peers.sessions[i].name, pid, std::move(replies[i].message));
   }
-  Expected<std::optional<FoundProcess>> of_run =
-      FindInReplies(pid, peers.runs, std::span(replies).subspan(peers.sessions.size()));
-  if (!of_run) return Unexpected(of_run.error());
-  if (*of_run) {
-    (**of_run).status.pid = pid;
-    return *std::move(*of_run);
+  LEAKGATE_TRY_ASSIGN(
+      std::optional<FoundProcess> of_run,
+      FindInReplies(pid, peers.runs, std::span(replies).subspan(peers.sessions.size())));
+  if (of_run) {
+    (*of_run).status.pid = pid;
+    return *std::move(of_run);
   }
   if (!silent.empty()) {
     return InconclusiveError(fmt::format(

@@ -72,9 +72,8 @@ Expected<SessionScope> ScopeFromJson(const Json& body) {
   ReadMember(body, "uids", scope.users.uids);
   ReadMember(body, "all_users", scope.users.are_all);
   for (const std::string& text : images) {
-    Expected<ImageSelector> image = ParseImageSelector(text);
-    if (!image) return Unexpected(image.error());
-    scope.images.push_back(*std::move(image));
+    LEAKGATE_TRY_ASSIGN(ImageSelector image, ParseImageSelector(text));
+    scope.images.push_back(std::move(image));
   }
   return scope;
 }

@@ -67,10 +67,9 @@ Expected<std::unique_ptr<SessionImage>> SessionImage::Trace(RegionOwner owner, P
                                                             ExecutedProgram program) {
   // GoogleTest's stream of events is the program's own here; the listener tells of tests.
   owner.boundaries = BoundarySource::kListener;
-  auto region = RegionFile::Create(owner);
-  if (!region) return Unexpected(region.error());
+  LEAKGATE_TRY_ASSIGN(auto region, RegionFile::Create(owner));
   return std::unique_ptr<SessionImage>(
-      new SessionImage(*std::move(region), owner, process, std::move(program)));
+      new SessionImage(std::move(region), owner, process, std::move(program)));
 }
 
 ProcessStatus SessionImage::Status() const {
@@ -97,11 +96,11 @@ Expected<void> SessionImage::Record(const std::filesystem::path& path, const Ses
                       .existing = how.existing,
                       .has_ended = [this] { return IsOver(); }};
   setup.process.generation = generation_;
-  Expected<std::unique_ptr<EventBuffers>> buffers = EventBuffers::Attach(image_.region_file().fd());
-  if (!buffers) return Unexpected(buffers.error());
-  auto recorder = EventRecorder::Start(image_.region(), *std::move(buffers), std::move(setup));
-  if (!recorder) return Unexpected(recorder.error());
-  recorder_ = *std::move(recorder);
+  LEAKGATE_TRY_ASSIGN(std::unique_ptr<EventBuffers> buffers,
+                      EventBuffers::Attach(image_.region_file().fd()));
+  LEAKGATE_TRY_ASSIGN(auto recorder,
+                      EventRecorder::Start(image_.region(), std::move(buffers), std::move(setup)));
+  recorder_ = std::move(recorder);
   recording_path_ = path;
   return {};
 }
@@ -109,9 +108,8 @@ Expected<void> SessionImage::Record(const std::filesystem::path& path, const Ses
 std::optional<Expected<RecordedFile>> SessionImage::FinishRecording() {
   if (recorder_ == nullptr) return std::nullopt;
   const std::unique_ptr<EventRecorder> recorder = std::move(recorder_);
-  Expected<RecordingClosing> closing = recorder->Finish();
-  if (!closing) return Unexpected(closing.error());
-  return RecordedFile{recording_path_, *std::move(closing)};
+  LEAKGATE_TRY_ASSIGN(RecordingClosing closing, recorder->Finish());
+  return RecordedFile{recording_path_, std::move(closing)};
 }
 
 SessionProcesses::SessionProcesses(SessionScope scope, const StackSettings& stacks,

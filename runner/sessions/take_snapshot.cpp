@@ -32,19 +32,17 @@ Expected<void> RequireTraced(const RegionReader& region, int pid) {
 }  // namespace
 
 Expected<SnapshotSubject> SnapshotSubject::Find(int pid, const std::string& name) {
-  Expected<FoundProcess> found = name.empty() ? FindProcess(pid) : ProcessOfSession(name, pid);
-  if (!found) return Unexpected(found.error());
-  return Of(*std::move(found));
+  LEAKGATE_TRY_ASSIGN(FoundProcess found,
+                      name.empty() ? FindProcess(pid) : ProcessOfSession(name, pid));
+  return Of(std::move(found));
 }
 
 Expected<SnapshotSubject> SnapshotSubject::Of(FoundProcess process) {
   SnapshotSubject subject;
   subject.process_ = std::make_unique<FoundProcess>(std::move(process));
-  Expected<RegionReader> region = RegionReader::Attach(subject.process_->region);
-  if (!region) return Unexpected(region.error());
-  subject.region_ = std::make_unique<RegionReader>(*std::move(region));
-  const Expected<void> traced = RequireTraced(*subject.region_, subject.process_->status.pid);
-  if (!traced) return Unexpected(traced.error());
+  LEAKGATE_TRY_ASSIGN(RegionReader region, RegionReader::Attach(subject.process_->region));
+  subject.region_ = std::make_unique<RegionReader>(std::move(region));
+  LEAKGATE_TRY(RequireTraced(*subject.region_, subject.process_->status.pid));
   if (!subject.process_->HasEnded()) subject.end_ = WatchEnd(subject.process_->status.pid);
   return subject;
 }
@@ -56,11 +54,11 @@ Expected<SnapshotSubject::Taken> SnapshotSubject::Take(const fs::path& path,
   const bool has_ended = HasEnded();
   const bool stops = !has_ended && care == SnapshotCare::kConsistent;
   const Clock::time_point begin = Clock::now();
-  const Expected<SnapshotClosing> closing =
+  LEAKGATE_TRY_ASSIGN(
+      const SnapshotClosing closing,
       stops ? WriteStopped(path)
-            : Write(path, has_ended ? SnapshotMoment::kEnded : SnapshotMoment::kRunning);
-  if (!closing) return Unexpected(closing.error());
-  return Taken{*closing, stops ? Clock::now() - begin : std::chrono::nanoseconds{}};
+            : Write(path, has_ended ? SnapshotMoment::kEnded : SnapshotMoment::kRunning));
+  return Taken{closing, stops ? Clock::now() - begin : std::chrono::nanoseconds{}};
 }
 
 Expected<std::string> SnapshotSubject::Text(Pages pages) const {
@@ -98,16 +96,15 @@ Expected<SnapshotClosing> SnapshotSubject::Write(
 // lets it continue too early, no file is written.
 Expected<SnapshotClosing> SnapshotSubject::WriteStopped(const fs::path& path) const {
   if (process_->run_pid == 0) {
-    const Expected<std::unique_ptr<ProcessStop>> stop = ProcessStop::Stop(process_->status.pid);
-    if (!stop) return Unexpected(stop.error());
+    LEAKGATE_TRY_ASSIGN(const std::unique_ptr<ProcessStop> stop,
+                        ProcessStop::Stop(process_->status.pid));
     return Write(path, SnapshotMoment::kStopped, [&]() -> Expected<void> {
-      if ((*stop)->HasStoodStill()) return {};
+      if ((stop)->HasStoodStill()) return {};
       return WokenError(process_->status.pid);
     });
   }
-  Expected<RunHold> hold = RunHold::Take(process_->run_pid, process_->status.pid);
-  if (!hold) return Unexpected(hold.error());
-  return Write(path, SnapshotMoment::kStopped, [&] { return hold->Release(); });
+  LEAKGATE_TRY_ASSIGN(RunHold hold, RunHold::Take(process_->run_pid, process_->status.pid));
+  return Write(path, SnapshotMoment::kStopped, [&] { return hold.Release(); });
 }
 
 bool IsSnapshotFile(const fs::path& output) {
@@ -133,9 +130,7 @@ Expected<fs::path> PlaceOfSnapshot(const fs::path& output, const FoundProcess& p
         "-o {}: exists already; remove it, or name another file or a directory", output.string()));
   }
   const fs::path directory = output.empty() ? "." : output;
-  if (const Expected<void> made = MakeSnapshotDirectory(directory); !made) {
-    return Unexpected(made.error());
-  }
+  LEAKGATE_TRY(MakeSnapshotDirectory(directory));
   const std::string stem = fmt::format("{}-{}-{:%Y%m%dT%H%M%S}",
                                        fs::path(process.status.program.name).filename().string(),
                                        process.status.pid, fmt::localtime(std::time(nullptr)));

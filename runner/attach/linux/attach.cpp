@@ -142,26 +142,20 @@ Expected<void> LoadAgent(const EnableRequest& request, Target& target) {
 
 Expected<Attachment> Enable(const EnableRequest& request, Target& target) {
   if (!target.layout().agent()) {
-    const Expected<void> loaded = LoadAgent(request, target);
-    if (!loaded) return Unexpected(loaded.error());
+    LEAKGATE_TRY(LoadAgent(request, target));
   }
-  const Expected<void> version = target.RequireVersion();
-  if (!version) return Unexpected(version.error());
-  const Expected<void> free = RequireNobodyElses(request.pid, target.Point());
-  if (!free) return Unexpected(free.error());
-  const Expected<void> disabled = Disable(request.pid, target);
-  if (!disabled) return Unexpected(disabled.error());
+  LEAKGATE_TRY(target.RequireVersion());
+  LEAKGATE_TRY(RequireNobodyElses(request.pid, target.Point()));
+  LEAKGATE_TRY(Disable(request.pid, target));
 
-  const Expected<void> called = target.CallAgent(&AttachPointCopy::enable, request.control);
-  if (!called) return Unexpected(called.error());
+  LEAKGATE_TRY(target.CallAgent(&AttachPointCopy::enable, request.control));
   const AttachPointCopy point = target.Point();
   if (point.state != AttachState::kTracing) {
     const Error error = Unanswered(request.pid, point.outcome);
     if (point.state == AttachState::kSwitchedOff) (void)Release(request.pid, target);
     return Unexpected(error);
   }
-  const Expected<void> redirected = RedirectLate(target);
-  if (!redirected) return Unexpected(redirected.error());
+  LEAKGATE_TRY(RedirectLate(target));
   return Attachment{.origin = point.is_loaded_late ? AgentOrigin::kLoaded : AgentOrigin::kPreloaded,
                     .tid = target.tid(),
                     .stopped = target.stopped(),
@@ -209,15 +203,13 @@ void AwaitLoaded(int pid) {
 
 Expected<Attachment> EnableOn(const EnableRequest& request) {
   AwaitLoaded(request.pid);
-  Expected<Target> target = Target::Open(request.pid);
-  if (!target) return Unexpected(target.error());
-  return UnlessGone(target->memory(), Enable(request, *target));
+  LEAKGATE_TRY_ASSIGN(Target target, Target::Open(request.pid));
+  return UnlessGone(target.memory(), Enable(request, target));
 }
 
 Expected<void> DisableOn(int pid) {
-  Expected<Target> target = Target::Open(pid);
-  if (!target) return Unexpected(target.error());
-  return UnlessGone(target->memory(), DisableAgentOf(pid, *target));
+  LEAKGATE_TRY_ASSIGN(Target target, Target::Open(pid));
+  return UnlessGone(target.memory(), DisableAgentOf(pid, target));
 }
 
 // Works on a thread of its own. When that ends, the kernel lets go of all that it holds.
@@ -233,18 +225,15 @@ auto OnOwnThread(const Work& work) {
 }  // namespace
 
 Expected<Attachment> EnableRunning(const EnableRequest& request) {
-  const Expected<UniqueFd> turn = TakeTurn(request.pid);
-  if (!turn) return Unexpected(turn.error());
-  const Expected<void> attachable = RequireAttachable(request.pid);
-  if (!attachable) return Unexpected(attachable.error());
+  LEAKGATE_TRY(TakeTurn(request.pid));
+  LEAKGATE_TRY(RequireAttachable(request.pid));
   return OnOwnThread([&] {
     return IsAtFirstInstruction(request.pid) ? EnableAtBegin(request) : EnableOn(request);
   });
 }
 
 Expected<void> DisableRunning(int pid) {
-  const Expected<UniqueFd> turn = TakeTurn(pid);
-  if (!turn) return Unexpected(turn.error());
+  LEAKGATE_TRY(TakeTurn(pid));
   const Expected<void> attachable = RequireAttachable(pid);
   if (!attachable) return attachable;
   return OnOwnThread([&] { return DisableOn(pid); });

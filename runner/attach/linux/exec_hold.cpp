@@ -112,10 +112,9 @@ bool SendText(const UniqueFd& socket, std::string_view text) {
 
 Expected<ExecHold> ExecHold::Open(ExecHoldHandlers handlers, WorkerFactory workers,
                                   std::string orders) {
-  if (const Expected<void> fits = RequireKernel(); !fits) return Unexpected(fits.error());
+  LEAKGATE_TRY(RequireKernel());
   ExecHold hold(std::move(handlers), std::move(workers), std::move(orders));
-  const Expected<void> begun = hold.Begin();
-  if (!begun) return Unexpected(begun.error());
+  LEAKGATE_TRY(hold.Begin());
   return hold;
 }
 
@@ -174,10 +173,9 @@ Expected<void> ExecHold::StartWatchdog() {
     return InconclusiveError(
         fmt::format("cannot start the watchdog of held programs: {}", ErrnoText()));
   }
-  Expected<Mapping> steps =
-      Mapping::Map(memory, 0, sizeof(std::uint64_t), MappingAccess::kReadWrite);
-  if (!steps) return Unexpected(steps.error());
-  steps_ = *std::move(steps);
+  LEAKGATE_TRY_ASSIGN(Mapping steps,
+                      Mapping::Map(memory, 0, sizeof(std::uint64_t), MappingAccess::kReadWrite));
+  steps_ = std::move(steps);
   return ForkWatchdog({.asked = asked_,
                        .steps = *reinterpret_cast<std::atomic<std::uint64_t>*>(steps_.data()),
                        .most_files = static_cast<int>(most_waiting_ + kOtherDescriptors)});

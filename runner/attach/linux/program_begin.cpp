@@ -92,10 +92,10 @@ Expected<std::vector<StackVariable>> NewEnvironment(const TargetMemory& memory,
     places.emplace(*text, address);
     inherited.push_back(*std::move(text));
   }
-  auto environment = ProgramEnvironment(inherited, {request.agent, request.control});
-  if (!environment) return Unexpected(environment.error());
+  LEAKGATE_TRY_ASSIGN(auto environment,
+                      ProgramEnvironment(inherited, {request.agent, request.control}));
   std::vector<StackVariable> variables;
-  for (std::string& text : *environment) {
+  for (std::string& text : environment) {
     const auto place = places.find(text);
     variables.push_back({place == places.end() ? 0 : place->second, std::move(text)});
   }
@@ -118,9 +118,8 @@ Expected<void> PutVariables(const EnableRequest& request, const TargetMemory& me
   if (AuxiliaryValue(stack->auxiliary, AT_SECURE).value_or(0) != 0) {
     return Unexpected(FileRightsError(request.pid));
   }
-  const auto environment = NewEnvironment(memory, *stack, request);
-  if (!environment) return Unexpected(environment.error());
-  const StackBytes built = WithEnvironment(*stack, *environment);
+  LEAKGATE_TRY_ASSIGN(const auto environment, NewEnvironment(memory, *stack, request));
+  const StackBytes built = WithEnvironment(*stack, environment);
   SetStackPointer(*registers, built.address);
   if (!memory.Write(built.address, built.bytes.data(), built.bytes.size()) ||
       !SetRegisterSet(request.pid, *registers)) {
@@ -182,15 +181,11 @@ bool IsAtFirstInstruction(int pid) {
 
 Expected<Attachment> EnableAtBegin(const EnableRequest& request) {
   constexpr std::chrono::seconds kPatience(2);
-  const Expected<void> visible = RequireVisible(request.pid, request.agent);
-  if (!visible) return Unexpected(visible.error());
-  const Expected<TargetMemory> memory = TargetMemory::Open(request.pid);
-  if (!memory) return Unexpected(memory.error());
-  Expected<std::optional<HeldThread>> thread = HeldThread::Take(request.pid, request.pid);
-  if (!thread) return Unexpected(thread.error());
-  if (!*thread || !(*thread)->AwaitStop(kPatience)) return EndedError(request.pid);
-  const Expected<void> put = PutVariables(request, *memory);
-  if (!put) return Unexpected(put.error());
+  LEAKGATE_TRY(RequireVisible(request.pid, request.agent));
+  LEAKGATE_TRY_ASSIGN(const TargetMemory memory, TargetMemory::Open(request.pid));
+  LEAKGATE_TRY_ASSIGN(std::optional<HeldThread> thread, HeldThread::Take(request.pid, request.pid));
+  if (!thread || !(thread)->AwaitStop(kPatience)) return EndedError(request.pid);
+  LEAKGATE_TRY(PutVariables(request, memory));
   return Attachment{.origin = AgentOrigin::kPreloaded,
                     .begin = TracingBegins::kWithTheProgram,
                     .tid = request.pid};
@@ -203,9 +198,8 @@ Expected<void> EnableAtExec(const EnableRequest& request) {
   }
   const Expected<void> visible = RequireVisible(request.pid, request.agent);
   if (!visible) return visible;
-  const Expected<TargetMemory> memory = TargetMemory::Open(request.pid);
-  if (!memory) return Unexpected(memory.error());
-  return PutVariables(request, *memory);
+  LEAKGATE_TRY_ASSIGN(const TargetMemory memory, TargetMemory::Open(request.pid));
+  return PutVariables(request, memory);
 }
 
 }  // namespace leakgate

@@ -100,11 +100,10 @@ Expected<void> RequireTraceableImage(int pid) {
     }
     return Unexpected(StopError(pid, EPERM));
   }
-  const Expected<ImageInspection> inspection = InspectImage(link);
-  if (!inspection) return Unexpected(inspection.error());
-  if (!inspection->refusal_of_running) return {};
+  LEAKGATE_TRY_ASSIGN(const ImageInspection inspection, InspectImage(link));
+  if (!inspection.refusal_of_running) return {};
   return InconclusiveError(
-      fmt::format("PID {} cannot be traced: {}", pid, *inspection->refusal_of_running));
+      fmt::format("PID {} cannot be traced: {}", pid, *inspection.refusal_of_running));
 }
 
 // Asks what the kernel told the process: the file, and who may start it, may have changed since.
@@ -116,9 +115,8 @@ Expected<void> RequireNoFileRights(int pid) {
 Expected<void> RequireNoSanitizer(int pid) {
   constexpr std::string_view kSanitizers[] = {"libasan.so", "libtsan.so", "libmsan.so",
                                               "libhwasan.so", "liblsan.so"};
-  const Expected<std::vector<MappedRange>> maps = ReadMaps(pid);
-  if (!maps) return Unexpected(maps.error());
-  for (const MappedRange& range : *maps) {
+  LEAKGATE_TRY_ASSIGN(const std::vector<MappedRange> maps, ReadMaps(pid));
+  for (const MappedRange& range : maps) {
     const std::string_view name = std::string_view(range.name).substr(range.name.rfind('/') + 1);
     const bool is_sanitizer =
         std::any_of(std::begin(kSanitizers), std::end(kSanitizers),

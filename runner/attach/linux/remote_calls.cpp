@@ -55,8 +55,7 @@ Expected<RemoteCalls> RemoteCalls::Begin(HeldThread& thread, const TargetMemory&
   }
   const std::uint64_t errno_at = ThreadPointerOf(calls.state_.registers) + library.errno_offset;
   calls.errno_ = memory.Get<int>(errno_at).value_or(0);
-  const Expected<void> mapped = calls.MapStack();
-  if (!mapped) return Unexpected(mapped.error());
+  LEAKGATE_TRY(calls.MapStack());
   return calls;
 }
 

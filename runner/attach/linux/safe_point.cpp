@@ -110,9 +110,8 @@ std::optional<std::string> WhyUnsafe(std::span<const PlacedFrame> stack, ThreadD
 
 Expected<SafePointCheck> SafePointCheck::Prepare(const TargetMemory& memory,
                                                  const TargetLayout& layout) {
-  auto unwinder = StackUnwinder::Create(memory);
-  if (!unwinder) return Unexpected(unwinder.error());
-  return SafePointCheck(memory, layout, *std::move(unwinder));
+  LEAKGATE_TRY_ASSIGN(auto unwinder, StackUnwinder::Create(memory));
+  return SafePointCheck(memory, layout, std::move(unwinder));
 }
 
 void SafePointCheck::NoteMappings() {

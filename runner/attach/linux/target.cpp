@@ -20,23 +20,19 @@ constexpr std::chrono::seconds kSafePointPatience(2);
 }  // namespace
 
 Expected<Target> Target::Open(int pid) {
-  Expected<TargetMemory> memory = TargetMemory::Open(pid);
-  if (!memory) return Unexpected(memory.error());
-  Target target(std::make_unique<TargetMemory>(*std::move(memory)));
-  const Expected<void> read = target.ReadLayout();
-  if (!read) return Unexpected(read.error());
+  LEAKGATE_TRY_ASSIGN(TargetMemory memory, TargetMemory::Open(pid));
+  Target target(std::make_unique<TargetMemory>(std::move(memory)));
+  LEAKGATE_TRY(target.ReadLayout());
   return target;
 }
 
 Expected<void> Target::ReadLayout() {
-  Expected<TargetLayout> layout = TargetLayout::Read(*memory_);
-  if (!layout) return Unexpected(layout.error());
+  LEAKGATE_TRY_ASSIGN(TargetLayout layout, TargetLayout::Read(*memory_));
   safe_point_.reset();
-  layout_ = std::make_unique<TargetLayout>(*std::move(layout));
-  Expected<SafePointCheck> safe_point =
-      UnlessGone(*memory_, SafePointCheck::Prepare(*memory_, *layout_));
-  if (!safe_point) return Unexpected(safe_point.error());
-  safe_point_ = *std::move(safe_point);
+  layout_ = std::make_unique<TargetLayout>(std::move(layout));
+  LEAKGATE_TRY_ASSIGN(SafePointCheck safe_point,
+                      UnlessGone(*memory_, SafePointCheck::Prepare(*memory_, *layout_)));
+  safe_point_ = std::move(safe_point);
   return {};
 }
 
@@ -71,9 +67,9 @@ Expected<void> Target::AtSafePoint(const Calls& calls) {
     // be stopped, too.
     const bool is_patient = Clock::now() - begin < kSafePointPatience / 4;
     const StopCost most = is_patient ? StopCost::kNone : StopCost::kBeginsAnew;
-    const Expected<bool> done = TryThreads(calls, progress, is_stopped ? StopCost::kShows : most);
-    if (!done) return Unexpected(done.error());
-    if (*done) return {};
+    LEAKGATE_TRY_ASSIGN(const bool done,
+                        TryThreads(calls, progress, is_stopped ? StopCost::kShows : most));
+    if (done) return {};
     if (HasEnded()) return EndedError(pid());
     if (is_stopped && IsStoppedBySignal(pid())) break;  // nothing will change
     std::this_thread::sleep_for(std::chrono::microseconds(500 + std::rand() % 1000));
@@ -107,9 +103,8 @@ Expected<void> Target::RequireNothingHeldUp() {
   if (tasks.size() == 1) return {};
   const ThreadProgress progress(pid());
   for (const int tid : tasks) {
-    Expected<std::optional<HeldThread>> thread = stops_.Stop(tid);
-    if (!thread) return Unexpected(thread.error());
-    if (*thread && holds_up(**thread)) return Unexpected(NoSafePoint());
+    LEAKGATE_TRY_ASSIGN(std::optional<HeldThread> thread, stops_.Stop(tid));
+    if (thread && holds_up(*thread)) return Unexpected(NoSafePoint());
   }
   const auto is_awaited = [this](int tid) { return stops_.IsAwaited(tid); };
   while (std::any_of(tasks.begin(), tasks.end(), is_awaited) && IsStoppedBySignal(pid())) {
@@ -133,11 +128,10 @@ Expected<bool> Target::TryThreads(const Calls& calls, ThreadProgress& progress, 
   for (const int tid : ThreadsToStop(pid(), most)) {
     if (stops_.IsAwaited(tid) || !progress.HasMoved(tid)) continue;
     safe_point_->NoteMappings();
-    Expected<std::optional<HeldThread>> thread = stops_.Stop(tid);
-    if (!thread) return Unexpected(thread.error());
-    if (!*thread) continue;
+    LEAKGATE_TRY_ASSIGN(std::optional<HeldThread> thread, stops_.Stop(tid));
+    if (!thread) continue;
     progress.NoteLook(tid);
-    const Expected<bool> done = TryOn(**std::move(thread), calls);
+    const Expected<bool> done = TryOn(*std::move(thread), calls);
     if (!done || *done) return done;
     if (progress.IsSpent(kSafePointPatience)) break;
   }
@@ -147,20 +141,17 @@ Expected<bool> Target::TryThreads(const Calls& calls, ThreadProgress& progress, 
 // Returns whether it is done. Fails if it has begun and failed.
 Expected<bool> Target::TryOn(HeldThread thread, const Calls& calls) {
   const Clock::time_point begin = Clock::now();
-  const Expected<std::optional<std::string>> unsafe = safe_point_->WhyNotOn(thread);
-  if (!unsafe) return Unexpected(unsafe.error());
-  if (*unsafe) {
-    why_not_ = **unsafe;
+  LEAKGATE_TRY_ASSIGN(const std::optional<std::string> unsafe, safe_point_->WhyNotOn(thread));
+  if (unsafe) {
+    why_not_ = *unsafe;
     Continue(thread);
     return false;
   }
   const int tid = thread.tid();
   {
-    Expected<RemoteCalls> remote =
-        RemoteCalls::Begin(thread, *memory_, layout_->library(), [this] { stops_.ReleaseLate(); });
-    if (!remote) return Unexpected(remote.error());
-    const Expected<void> called = calls(*remote);
-    if (!called) return Unexpected(called.error());
+    LEAKGATE_TRY_ASSIGN(RemoteCalls remote, RemoteCalls::Begin(thread, *memory_, layout_->library(),
+                                                               [this] { stops_.ReleaseLate(); }));
+    LEAKGATE_TRY(calls(remote));
   }
   thread.Release();
   tid_ = tid;

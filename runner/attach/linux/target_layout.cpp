@@ -84,13 +84,12 @@ Expected<TargetLayout> TargetLayout::Read(const TargetMemory& memory) {
 
 Expected<TargetLayout> TargetLayout::ReadLoaded(const TargetMemory& memory) {
   const int pid = memory.pid();
-  const Expected<std::vector<MappedRange>> maps = ReadMaps(pid);
-  if (!maps) return Unexpected(maps.error());
+  LEAKGATE_TRY_ASSIGN(const std::vector<MappedRange> maps, ReadMaps(pid));
   TargetLayout layout;
-  layout.maps_ = *maps;
-  layout.libc_ = ReadFile(memory, *maps, IsLibc);
-  layout.linker_ = ReadFile(memory, *maps, IsLinker);
-  layout.agent_ = ReadFile(memory, *maps, IsAgent);
+  layout.maps_ = maps;
+  layout.libc_ = ReadFile(memory, maps, IsLibc);
+  layout.linker_ = ReadFile(memory, maps, IsLinker);
+  layout.agent_ = ReadFile(memory, maps, IsAgent);
   if (!layout.libc_ || !layout.linker_) {
     return InconclusiveError(fmt::format(
         "PID {} has not loaded glibc; a program that is statically linked, or has another C "
@@ -104,7 +103,7 @@ Expected<TargetLayout> TargetLayout::ReadLoaded(const TargetMemory& memory) {
   layout.dlopen_ = libc.AddressOf("dlopen");
   layout.library_.mmap = libc.AddressOf("mmap");
   layout.library_.munmap = libc.AddressOf("munmap");
-  layout.library_.restorer = FindRestorer(memory, libc, *maps);
+  layout.library_.restorer = FindRestorer(memory, libc, maps);
   const std::optional<std::uint64_t> errno_offset = FindErrno(memory, libc);
   layout.library_.errno_offset = errno_offset.value_or(0);
   if (layout.dlopen_ == 0) return Unexpected(UnknownLibrary(pid, "dlopen"));
@@ -114,7 +113,7 @@ Expected<TargetLayout> TargetLayout::ReadLoaded(const TargetMemory& memory) {
   if (layout.library_.restorer == 0) return Unexpected(UnknownLibrary(pid, "rt_sigreturn"));
   if (!errno_offset) return Unexpected(UnknownLibrary(pid, "errno"));
   if (layout.agent_) layout.attach_point_ = layout.agent_->AddressOf(kAttachSymbol);
-  layout.FindAllocators(memory, *maps);
+  layout.FindAllocators(memory, maps);
   return layout;
 }
 

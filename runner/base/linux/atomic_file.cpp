@@ -115,7 +115,7 @@ Expected<AtomicFile> AtomicFile::Create(const fs::path& path, Content content) {
   Expected<AtomicFile> file = Locate(path, content);
   if (!file) return file;
   if (!file->place_->IsWrittenDirectly()) file->temporary_ = TemporaryName();
-  if (Expected<void> opened = file->Open(); !opened) return Unexpected(opened.error());
+  LEAKGATE_TRY(file->Open());
   return file;
 }
 
@@ -125,14 +125,14 @@ Expected<AtomicFile> AtomicFile::CreateIn(const UniqueFd& directory, const std::
   file.path_ = name;
   *file.place_ = FilePlace::In(UniqueFd(::fcntl(directory.get(), F_DUPFD_CLOEXEC, 0)), name);
   file.temporary_ = TemporaryName();
-  if (Expected<void> opened = file.Open(); !opened) return Unexpected(opened.error());
+  LEAKGATE_TRY(file.Open());
   return file;
 }
 
 Expected<AtomicFile> AtomicFile::Append(const fs::path& path) {
   Expected<AtomicFile> file = Locate(path, Content::kReport);
   if (!file) return file;
-  if (Expected<void> opened = file->Open(); !opened) return Unexpected(opened.error());
+  LEAKGATE_TRY(file->Open());
   return file;
 }
 
@@ -147,10 +147,9 @@ Expected<AtomicFile> AtomicFile::LocateGrowing(const fs::path& path, Existing ex
 }
 
 Expected<void> AtomicFile::CheckGrowing(const fs::path& path, Existing existing) {
-  Expected<AtomicFile> file = LocateGrowing(path, existing);
-  if (!file) return Unexpected(file.error());
-  file->temporary_ = TemporaryName();
-  return file->Open();
+  LEAKGATE_TRY_ASSIGN(AtomicFile file, LocateGrowing(path, existing));
+  file.temporary_ = TemporaryName();
+  return file.Open();
 }
 
 Expected<AtomicFile> AtomicFile::CreateGrowing(const fs::path& path, Existing existing) {
@@ -177,11 +176,10 @@ Expected<void> AtomicFile::Flush() {
 }
 
 Expected<void> AtomicFile::CheckPlace(const fs::path& path) {
-  Expected<AtomicFile> file = Locate(path, Content::kReport);
-  if (!file) return Unexpected(file.error());
-  if (file->place_->IsWrittenDirectly()) return {};
-  file->temporary_ = TemporaryName();
-  return file->Open();
+  LEAKGATE_TRY_ASSIGN(AtomicFile file, Locate(path, Content::kReport));
+  if (file.place_->IsWrittenDirectly()) return {};
+  file.temporary_ = TemporaryName();
+  return file.Open();
 }
 
 Expected<void> AtomicFile::Open() {
@@ -257,10 +255,9 @@ std::error_code AtomicFile::MoveIntoPlace() {
 }
 
 Expected<void> WriteFileAtomically(const fs::path& path, std::string_view text) {
-  Expected<AtomicFile> file = AtomicFile::Create(path);
-  if (!file) return Unexpected(file.error());
-  file->out().write(text.data(), static_cast<std::streamsize>(text.size()));
-  return file->Commit();
+  LEAKGATE_TRY_ASSIGN(AtomicFile file, AtomicFile::Create(path));
+  file.out().write(text.data(), static_cast<std::streamsize>(text.size()));
+  return file.Commit();
 }
 
 void RemoveWrittenFile(const fs::path& path) {

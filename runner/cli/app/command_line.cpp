@@ -224,7 +224,7 @@ Expected<Command> Complete(const std::string& name, const std::vector<CommandDef
   const auto found = std::find_if(commands.begin(), commands.end(),
                                   [&](const CommandDefinition& it) { return it.name == name; });
   if (found == commands.end() || !found->complete) return NoCommandError(name);
-  if (const Expected<void> read = parser.ReadValues(name); !read) return Unexpected(read.error());
+  LEAKGATE_TRY(parser.ReadValues(name));
   return found->complete(program);
 }
 

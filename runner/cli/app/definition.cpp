@@ -36,9 +36,7 @@ CommandDefinition Define(std::string name) {
   }
   definition.complete = [command](const ProgramLine& program) -> Expected<Command> {
     if constexpr (requires { Complete(*command, program); }) {
-      if (const Expected<void> done = Complete(*command, program); !done) {
-        return Unexpected(done.error());
-      }
+      LEAKGATE_TRY(Complete(*command, program));
     }
     return Command(std::move(*command));
   };
@@ -48,22 +46,18 @@ CommandDefinition Define(std::string name) {
 CommandDefinition DefineGroup(std::string name) { return {std::move(name), {}, {}}; }
 
 Expected<Command> CompleteCompletion(const CompletionRequest& request, const ProgramLine& program) {
-  if (const auto none = RequireNoProgram("completion", program); !none) {
-    return Unexpected(none.error());
-  }
-  Expected<std::string> text = CompletionText(request, AllPages());
-  if (!text) return Unexpected(text.error());
-  return Command(PrintCommand{*std::move(text)});
+  LEAKGATE_TRY(RequireNoProgram("completion", program));
+  LEAKGATE_TRY_ASSIGN(std::string text, CompletionText(request, AllPages()));
+  return Command(PrintCommand{std::move(text)});
 }
 
 Expected<Command> CompleteMan(const ManRequest& request, const ProgramLine& program) {
-  if (const auto none = RequireNoProgram("man", program); !none) return Unexpected(none.error());
+  LEAKGATE_TRY(RequireNoProgram("man", program));
   if (!request.directory.empty()) {
     return Command(WriteManPagesCommand{request.directory, AllPages()});
   }
-  Expected<std::string> text = ManText(request, AllPages());
-  if (!text) return Unexpected(text.error());
-  return Command(PrintCommand{*std::move(text)});
+  LEAKGATE_TRY_ASSIGN(std::string text, ManText(request, AllPages()));
+  return Command(PrintCommand{std::move(text)});
 }
 
 CommandDefinition DefineSchema(std::string name) {

@@ -22,42 +22,36 @@ void AcceptedBaseline::Add(const RunResult& run, const RunPlace& place) {
 }
 
 Expected<void> AcceptedBaseline::Write() const {
-  Expected<AtomicFile> file = OpenReport({ReportFormat::kJson, file_});
-  if (!file) return Unexpected(file.error());
+  LEAKGATE_TRY_ASSIGN(AtomicFile file, OpenReport({ReportFormat::kJson, file_}));
   ReportSurroundings surroundings = SurroundingsOfThisProcess();
   surroundings.runs = places_.size();
-  const ReportWriter writer = NewReportWriter(ReportFormat::kJson, file->out(), surroundings);
+  const ReportWriter writer = NewReportWriter(ReportFormat::kJson, file.out(), surroundings);
   for (const RunPlace& place : places_) {
-    const Expected<RunResult> run = ReadResultAt(place);
-    if (!run) return Unexpected(run.error());
-    writer.add(*run);
+    LEAKGATE_TRY_ASSIGN(const RunResult run, ReadResultAt(place));
+    writer.add(run);
   }
   writer.finish();
-  return file->Commit();
+  return file.Commit();
 }
 
 Expected<std::string> AcceptedBaseline::Text(const std::string& base_directory) const {
-  const Expected<std::vector<Cause>> causes = causes_.Largest(kMostBaselineCauses);
-  if (!causes) return Unexpected(causes.error());
+  LEAKGATE_TRY_ASSIGN(const std::vector<Cause> causes, causes_.Largest(kMostBaselineCauses));
   const std::string name = Printable(file_.string());
-  if (causes->empty()) return fmt::format("leakgate: {}: nothing had to be accepted\n", name);
+  if (causes.empty()) return fmt::format("leakgate: {}: nothing had to be accepted\n", name);
   return fmt::format("leakgate: {} accepts {}:\n", name,
                      FormatCount(static_cast<std::int64_t>(causes_.size()), "cause")) +
-         CauseTable(*causes, base_directory, causes_.size(), name + " has each");
+         CauseTable(causes, base_directory, causes_.size(), name + " has each");
 }
 
 Expected<RunPlace> WriteRunReport(const std::filesystem::path& file, const RunResult& run) {
-  Expected<AtomicFile> opened = OpenReport({ReportFormat::kJson, file});
-  if (!opened) return Unexpected(opened.error());
+  LEAKGATE_TRY_ASSIGN(AtomicFile opened, OpenReport({ReportFormat::kJson, file}));
   const ReportWriter writer =
-      NewReportWriter(ReportFormat::kJson, opened->out(), SurroundingsOfThisProcess());
+      NewReportWriter(ReportFormat::kJson, opened.out(), SurroundingsOfThisProcess());
   writer.add(run);
   writer.finish();
-  if (const Expected<void> done = opened->Commit(); !done) return Unexpected(done.error());
+  LEAKGATE_TRY(opened.Commit());
   RunPlace written;
-  const Expected<void> read =
-      ReadResults(file, [&](RunResult&&, const RunPlace& place) { written = place; });
-  if (!read) return Unexpected(read.error());
+  LEAKGATE_TRY(ReadResults(file, [&](RunResult&&, const RunPlace& place) { written = place; }));
   return written;
 }
 

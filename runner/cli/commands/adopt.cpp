@@ -57,7 +57,7 @@ class Adoption {
     PrintMessage(fmt::format("running {}", ProgramsText(programs_)));
     const Expected<bool> first = RunRound({}, Accepting::kAll);
     if (!first) return first;
-    if (const Expected<void> written = Write(); !written) return Unexpected(written.error());
+    LEAKGATE_TRY(Write());
     int green_rounds = 0;
     for (int round = 1; round <= kMostRounds && green_rounds < kGreenRounds; ++round) {
       PrintMessage(fmt::format("running again with {}, {} {}", AcceptedText(),
@@ -66,7 +66,7 @@ class Adoption {
       if (!is_green) return is_green;
       green_rounds = *is_green ? green_rounds + 1 : 0;
       if (*is_green) continue;
-      if (const Expected<void> written = Write(); !written) return Unexpected(written.error());
+      LEAKGATE_TRY(Write());
     }
     return green_rounds >= kGreenRounds;
   }
@@ -79,10 +79,9 @@ class Adoption {
                        [&](const CtestCommand& it) { return it.binary == binary; });
       GatedRuns::Gate gate{.options = GateOptions()};
       gate.options.emplace_back("--plant-leak");
-      const Expected<GatedRuns::Run> run = runs_.RunOnce(*program, gate);
-      if (!run) return Unexpected(run.error());
-      const std::string where = WherePlanted(run->result);
-      if (run->result.verdict != Verdict::kOverBudget || where.empty()) {
+      LEAKGATE_TRY_ASSIGN(const GatedRuns::Run run, runs_.RunOnce(*program, gate));
+      const std::string where = WherePlanted(run.result);
+      if (run.result.verdict != Verdict::kOverBudget || where.empty()) {
         PrintMessage(fmt::format("{}: a planted leak of {} bytes did NOT fail the gate", binary,
                                  kPlantedBytes));
         return false;
@@ -102,9 +101,8 @@ class Adoption {
           "the baseline has what no component's budget can: freeing errors, descriptors, "
           "and what the program or a test from elsewhere leaves");
     }
-    const Expected<std::string> text = baseline_.Text(base);
-    if (!text) return Unexpected(text.error());
-    Print(stderr, *text);
+    LEAKGATE_TRY_ASSIGN(const std::string text, baseline_.Text(base));
+    Print(stderr, text);
     return {};
   }
 
@@ -171,15 +169,12 @@ class Adoption {
     for (const CtestCommand& program : programs_) {
       GatedRuns::Gate gate{.options = {budgets_ ? "--verbose" : "--quiet"}, .seed = seed};
       if (accepting == Accepting::kFailures) gate.options = GateOptions();
-      const Expected<GatedRuns::Run> run = runs_.RunOnce(program, gate);
-      if (!run) return Unexpected(run.error());
-      runs_.NoteTroubles(program, run->result);
-      const bool fails = run->result.verdict == Verdict::kOverBudget;
+      LEAKGATE_TRY_ASSIGN(const GatedRuns::Run run, runs_.RunOnce(program, gate));
+      runs_.NoteTroubles(program, run.result);
+      const bool fails = run.result.verdict == Verdict::kOverBudget;
       is_green = is_green && !fails;
       if (accepting == Accepting::kFailures && !fails) continue;
-      if (const auto accepted = Accept(*run, program); !accepted) {
-        return Unexpected(accepted.error());
-      }
+      LEAKGATE_TRY(Accept(run, program));
     }
     return is_green;
   }
@@ -191,10 +186,9 @@ class Adoption {
     }
     const RunResult rest = budgets_->Accept(program.binary, run.result);
     if (rest.windows.empty()) return {};
-    const Expected<RunPlace> place =
-        WriteRunReport(scratch_ / fmt::format("rest-{}.json", rests_++), rest);
-    if (!place) return Unexpected(place.error());
-    baseline_.Add(rest, *place);
+    LEAKGATE_TRY_ASSIGN(const RunPlace place,
+                        WriteRunReport(scratch_ / fmt::format("rest-{}.json", rests_++), rest));
+    baseline_.Add(rest, place);
     return {};
   }
 
@@ -217,20 +211,17 @@ class Adoption {
 Expected<std::optional<ComponentBudgets>> FindComponents(
     const AdoptCommand& command, const std::vector<CtestCommand>& programs) {
   if (command.budgets.empty()) return std::optional<ComponentBudgets>();
-  Expected<ComponentBudgets> budgets = ComponentBudgets::In(command.budgets);
-  if (!budgets) return Unexpected(budgets.error());
+  LEAKGATE_TRY_ASSIGN(ComponentBudgets budgets, ComponentBudgets::In(command.budgets));
   for (const std::string& binary : BinariesOf(programs)) {
-    const Expected<fs::path> program = FindProgram(binary);
-    if (!program) return Unexpected(program.error());
-    const Expected<void> added = budgets->AddTests(binary, ListTests(*program, {}));
-    if (!added) return Unexpected(added.error());
+    LEAKGATE_TRY_ASSIGN(const fs::path program, FindProgram(binary));
+    LEAKGATE_TRY(budgets.AddTests(binary, ListTests(program, {})));
   }
-  if (!budgets->HasComponents()) {
+  if (!budgets.HasComponents()) {
     PrintMessage(fmt::format(
         "{}: the source of no test lies below it, so no component can be told: a baseline has all",
         command.budgets.string()));
   }
-  return std::optional(*std::move(budgets));
+  return std::optional(std::move(budgets));
 }
 
 Expected<void> RequireNewBaseline(const fs::path& output) {
@@ -272,26 +263,19 @@ Expected<void> Complete(AdoptCommand& command, const ProgramLine& program) {
 }
 
 Expected<int> Execute(const AdoptCommand& command) {
-  if (const Expected<void> is_new = RequireNewBaseline(command.output); !is_new) {
-    return Unexpected(is_new.error());
-  }
+  LEAKGATE_TRY(RequireNewBaseline(command.output));
   std::error_code error;
   const ScratchDirectory scratch = ScratchDirectory::In(fs::temp_directory_path(error).string());
   if (scratch.path().empty()) {
     return Unexpected(Error{"no temporary directory can be made; set TMPDIR to one"});
   }
-  Expected<std::vector<CtestCommand>> programs =
-      FindAdoptedPrograms({command.targets, command.program}, scratch.path());
-  if (!programs) return Unexpected(programs.error());
-  Expected<std::optional<ComponentBudgets>> budgets = FindComponents(command, *programs);
-  if (!budgets) return Unexpected(budgets.error());
-  Adoption adoption(command, *std::move(programs), *std::move(budgets), scratch.path());
-  const Expected<bool> is_green = adoption.Adopt();
-  if (!is_green) return Unexpected(is_green.error());
-  if (const Expected<void> printed = adoption.PrintAccepted(); !printed) {
-    return Unexpected(printed.error());
-  }
-  if (!*is_green) {
+  LEAKGATE_TRY_ASSIGN(std::vector<CtestCommand> programs,
+                      FindAdoptedPrograms({command.targets, command.program}, scratch.path()));
+  LEAKGATE_TRY_ASSIGN(std::optional<ComponentBudgets> budgets, FindComponents(command, programs));
+  Adoption adoption(command, std::move(programs), std::move(budgets), scratch.path());
+  LEAKGATE_TRY_ASSIGN(const bool is_green, adoption.Adopt());
+  LEAKGATE_TRY(adoption.PrintAccepted());
+  if (!is_green) {
     PrintMessage(
         fmt::format("the gate is NOT green with it: what is left behind differs from run "
                     "to run, even after {} of them",
@@ -303,9 +287,8 @@ Expected<int> Execute(const AdoptCommand& command) {
     PrintMessage(fmt::format("green with it, {} times in a row", kGreenRounds));
   }
   if (command.proves) {
-    const Expected<bool> is_proved = adoption.Prove();
-    if (!is_proved) return Unexpected(is_proved.error());
-    if (!*is_proved) return static_cast<int>(ExitCode::kOverBudget);
+    LEAKGATE_TRY_ASSIGN(const bool is_proved, adoption.Prove());
+    if (!is_proved) return static_cast<int>(ExitCode::kOverBudget);
   }
   adoption.PrintNext();
   return static_cast<int>(troubles);

@@ -25,16 +25,13 @@ bool IsGoogleTest(const std::string& program) {
 }
 
 Expected<CtestListing> ListCtest(const fs::path& folder, const fs::path& scratch) {
-  const Expected<fs::path> ctest = FindProgram("ctest");
-  if (!ctest) return Unexpected(ctest.error());
+  LEAKGATE_TRY_ASSIGN(const fs::path ctest, FindProgram("ctest"));
   const fs::path output = scratch / "ctest.json";
-  const Expected<int> code =
-      RunToFile({.program = *ctest,
-                 .arguments = {"--test-dir", folder.string(), "--show-only=json-v1"},
-                 .directory = {},
-                 .environment = {}},
-                output);
-  if (!code) return Unexpected(code.error());
+  LEAKGATE_TRY(RunToFile({.program = ctest,
+                          .arguments = {"--test-dir", folder.string(), "--show-only=json-v1"},
+                          .directory = {},
+                          .environment = {}},
+                         output));
   const auto text = ReadRegularFile(output, std::size_t{1} << 30);
   Expected<CtestListing> listing = ParseCtestListing(text ? *text : "", IsGoogleTest);
   if (!listing) {
@@ -74,17 +71,15 @@ Expected<std::vector<CtestCommand>> FindAdoptedPrograms(const AdoptedTargets& ta
       programs.push_back({name.find('/') == std::string::npos ? "./" + name : name, {}, {}, {}});
       continue;
     }
-    Expected<CtestListing> listing = ListCtest(target, scratch);
-    if (!listing) return Unexpected(listing.error());
-    if (listing->others != 0) {
+    LEAKGATE_TRY_ASSIGN(CtestListing listing, ListCtest(target, scratch));
+    if (listing.others != 0) {
       PrintMessage(fmt::format("{}: left out {} that no GoogleTest binary runs", target.string(),
-                               FormatCount(listing->others, "test")));
+                               FormatCount(listing.others, "test")));
     }
-    std::move(listing->commands.begin(), listing->commands.end(), std::back_inserter(programs));
+    std::move(listing.commands.begin(), listing.commands.end(), std::back_inserter(programs));
   }
   for (const CtestCommand& program : programs) {
-    const Expected<void> fits = RequireGateable(program);
-    if (!fits) return Unexpected(fits.error());
+    LEAKGATE_TRY(RequireGateable(program));
   }
   return programs;
 }

@@ -144,17 +144,16 @@ Expected<void> Complete(BudgetCheckCommand& command, const ProgramLine& program)
 }
 
 Expected<int> Execute(const BudgetCheckCommand& command) {
-  const Expected<std::vector<std::filesystem::path>> paths = FindBudgetFiles(command.budgets);
-  if (!paths) return Unexpected(paths.error());
+  LEAKGATE_TRY_ASSIGN(const std::vector<std::filesystem::path> paths,
+                      FindBudgetFiles(command.budgets));
   CheckReport report;
-  std::vector<BudgetFile> files = CheckFiles(*paths, report);
+  std::vector<BudgetFile> files = CheckFiles(paths, report);
   if (!command.program.empty()) {
-    const Expected<ListedProgram> program = ListProgram(command.program);
-    if (!program) return Unexpected(program.error());
-    report.Add(CheckAgainstTests(BudgetSet(std::move(files), program->path), program->tests));
+    LEAKGATE_TRY_ASSIGN(const ListedProgram program, ListProgram(command.program));
+    report.Add(CheckAgainstTests(BudgetSet(std::move(files), program.path), program.tests));
   }
   Print(stdout, report.text);
-  Print(stdout, fmt::format("leakgate: budget files: {}, errors: {}, warnings: {}\n", paths->size(),
+  Print(stdout, fmt::format("leakgate: budget files: {}, errors: {}, warnings: {}\n", paths.size(),
                             report.errors, report.warnings));
   return static_cast<int>(report.errors == 0 ? ExitCode::kPass : ExitCode::kUsage);
 }

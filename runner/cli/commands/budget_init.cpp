@@ -82,21 +82,18 @@ Expected<void> Complete(BudgetInitCommand& command, const ProgramLine& program) 
 }
 
 Expected<int> Execute(BudgetInitCommand command) {
-  if (const Expected<void> is_new = RequireNew(command.output); !is_new) {
-    return Unexpected(is_new.error());
-  }
+  LEAKGATE_TRY(RequireNew(command.output));
   command.request.agent = FindAgent();
   command.request.names_all = true;  // an entry covers what passes by proof, too, if it matches
-  const Expected<RunResult> result = RunShowingProgress(command.request, command.progress);
-  if (!result) return Unexpected(result.error());
-  if (result->verdict == Verdict::kInconclusive) {
-    Print(stderr, SummaryText(*result, StyleOfStandardError()));
+  LEAKGATE_TRY_ASSIGN(const RunResult result,
+                      RunShowingProgress(command.request, command.progress));
+  if (result.verdict == Verdict::kInconclusive) {
+    Print(stderr, SummaryText(result, StyleOfStandardError()));
     return Unexpected(Error{fmt::format("{}: not written: the run was inconclusive; see above",
                                         command.output.string())});
   }
-  const InitialBudget budget = MakeInitialBudget(command.component, *result, Today());
-  const Expected<void> written = WriteFileAtomically(command.output, budget.text);
-  if (!written) return Unexpected(written.error());
+  const InitialBudget budget = MakeInitialBudget(command.component, result, Today());
+  LEAKGATE_TRY(WriteFileAtomically(command.output, budget.text));
   PrintMessage(
       fmt::format("wrote {}; fix what it allows, or write why it stays; then: leakgate run "
                   "--budgets {} -- {}",

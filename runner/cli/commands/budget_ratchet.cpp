@@ -161,37 +161,33 @@ class UsageCounter {
 // Tightens one file, or only prints how. Returns the number of changes.
 Expected<std::size_t> RatchetFile(const BudgetFile& file, const BudgetUsage& usage,
                                   UnusedEntries unused, RatchetMode mode) {
-  const Expected<std::string> text = ReadBudgetText(file.path);
-  if (!text) return Unexpected(text.error());
-  const Expected<RatchetedBudget> tightened = Ratchet(file.path, *text, usage, unused);
-  if (!tightened) return Unexpected(tightened.error());
-  for (const std::string& change : tightened->changes) {
+  LEAKGATE_TRY_ASSIGN(const std::string text, ReadBudgetText(file.path));
+  LEAKGATE_TRY_ASSIGN(const RatchetedBudget tightened, Ratchet(file.path, text, usage, unused));
+  for (const std::string& change : tightened.changes) {
     PrintMessage(change);
   }
-  if (mode == RatchetMode::kWrite && !tightened->changes.empty()) {
-    const Expected<void> written = WriteFileAtomically(file.path, tightened->text);
-    if (!written) return Unexpected(written.error());
+  if (mode == RatchetMode::kWrite && !tightened.changes.empty()) {
+    LEAKGATE_TRY(WriteFileAtomically(file.path, tightened.text));
   }
-  return tightened->changes.size();
+  return tightened.changes.size();
 }
 
 // REQUIRES: the run was green.
 Expected<std::size_t> RatchetAll(const BudgetRatchetCommand& command, const RunResult& result) {
-  Expected<std::vector<BudgetFile>> files = LoadBudgetFiles(command.request.budgets);
-  if (!files) return Unexpected(files.error());
-  const Expected<std::filesystem::path> program = FindProgram(command.request.program);
-  if (!program) return Unexpected(program.error());
-  const BudgetSet budgets(*std::move(files), *program);
+  LEAKGATE_TRY_ASSIGN(std::vector<BudgetFile> files, LoadBudgetFiles(command.request.budgets));
+  LEAKGATE_TRY_ASSIGN(const std::filesystem::path program, FindProgram(command.request.program));
+  const BudgetSet budgets(std::move(files), program);
   const bool ran_all = RanAllTests(command.request.arguments, OwnEnvironment());
   if (!ran_all) PrintMessage("some of the tests ran: nothing is removed");
 
   std::size_t changes = 0;
   for (const BudgetFile* file : budgets.Files()) {
     const BudgetUsage usage = UsageOf(*file, budgets, result, Today());
-    const Expected<std::size_t> done = RatchetFile(
-        *file, usage, ran_all ? UnusedEntries::kRemove : UnusedEntries::kKeep, command.mode);
-    if (!done) return Unexpected(done.error());
-    changes += *done;
+    LEAKGATE_TRY_ASSIGN(
+        const std::size_t done,
+        RatchetFile(*file, usage, ran_all ? UnusedEntries::kRemove : UnusedEntries::kKeep,
+                    command.mode));
+    changes += done;
   }
   return changes;
 }
@@ -237,19 +233,18 @@ Expected<void> Complete(BudgetRatchetCommand& command, const ProgramLine& progra
 
 Expected<int> Execute(BudgetRatchetCommand command) {
   command.request.agent = FindAgent();
-  const Expected<RunResult> result = RunShowingProgress(command.request, command.progress);
-  if (!result) return Unexpected(result.error());
-  if (result->exit_code != kExitPass) {
-    Print(stderr, SummaryText(*result, StyleOfStandardError()));
+  LEAKGATE_TRY_ASSIGN(const RunResult result,
+                      RunShowingProgress(command.request, command.progress));
+  if (result.exit_code != kExitPass) {
+    Print(stderr, SummaryText(result, StyleOfStandardError()));
     PrintMessage("not a green run, so nothing was tightened");
-    return result->exit_code;
+    return result.exit_code;
   }
-  const Expected<std::size_t> changes = RatchetAll(command, *result);
-  if (!changes) return Unexpected(changes.error());
-  const bool fails = command.mode == RatchetMode::kCheck && *changes != 0;
-  PrintMessage(*changes == 0 ? "nothing to tighten"
-               : fails       ? "to tighten: run it without --check"
-                             : "tightened");
+  LEAKGATE_TRY_ASSIGN(const std::size_t changes, RatchetAll(command, result));
+  const bool fails = command.mode == RatchetMode::kCheck && changes != 0;
+  PrintMessage(changes == 0 ? "nothing to tighten"
+               : fails      ? "to tighten: run it without --check"
+                            : "tightened");
   return fails ? static_cast<int>(ExitCode::kOverBudget) : kExitPass;
 }
 

@@ -61,11 +61,11 @@ std::string DoctorText(const std::string& program, const std::vector<Check>& che
 }
 
 Expected<int> Execute(const DoctorCommand& command) {
-  const Expected<std::vector<Check>> checks = CheckProgram(
-      {.program = command.program, .arguments = command.arguments, .agent = FindAgent()});
-  if (!checks) return Unexpected(checks.error());
-  Print(stdout, DoctorText(command.program, *checks, ColourOf(stdout)));
-  return Any(*checks, CheckResult::kNo) ? static_cast<int>(ExitCode::kInconclusive) : kExitPass;
+  LEAKGATE_TRY_ASSIGN(const std::vector<Check> checks, CheckProgram({.program = command.program,
+                                                                     .arguments = command.arguments,
+                                                                     .agent = FindAgent()}));
+  Print(stdout, DoctorText(command.program, checks, ColourOf(stdout)));
+  return Any(checks, CheckResult::kNo) ? static_cast<int>(ExitCode::kInconclusive) : kExitPass;
 }
 
 }  // namespace leakgate

@@ -110,8 +110,7 @@ Expected<int> Execute(const WriteManPagesCommand& command) {
   std::filesystem::create_directories(command.directory, error);  // else the first page says why
   for (const CommandPage& page : command.pages) {
     const std::filesystem::path path = command.directory / (ManPageName(page) + ".1");
-    const Expected<void> written = WriteFileAtomically(path, ManPage(page, command.pages));
-    if (!written) return Unexpected(written.error());
+    LEAKGATE_TRY(WriteFileAtomically(path, ManPage(page, command.pages)));
   }
   return kExitPass;
 }

@@ -207,14 +207,13 @@ void TellWhatIsLeftOut(const std::vector<BudgetFile>& files) {
 
 Expected<std::string> ExplainText(const BudgetSet& budgets, const TestId& test,
                                   std::chrono::year_month_day today) {
-  const Expected<AppliedBudget> budget = budgets.ForTest(test);
-  if (!budget) return Unexpected(budget.error());
+  LEAKGATE_TRY_ASSIGN(const AppliedBudget budget, budgets.ForTest(test));
   const std::vector<BudgetCandidate> candidates = budgets.Candidates(test);
   std::string text = Line("{}", test.name);
   if (!test.source_file.empty()) text += Line("source: {}", test.source_file);
-  text += FilesText(candidates, test) + LimitsText(*budget);
+  text += FilesText(candidates, test) + LimitsText(budget);
   if (!candidates.empty()) text += OverridesText(*candidates.front().file, test.name, today);
-  text += AllowancesText(*budget) + PolicyText(*budget) + ThreadsText(*budget);
+  text += AllowancesText(budget) + PolicyText(budget) + ThreadsText(budget);
   if (!candidates.empty()) text += ProcessesText(*candidates.front().file, test.name, today);
   for (const BudgetFile* owner : budgets.CodeOwners()) {
     text += Line("what code of {} allocates in it is charged to {}", owner->component,
@@ -250,24 +249,20 @@ Expected<void> Complete(ExplainCommand& command, const ProgramLine& program) {
 }
 
 Expected<int> Execute(const ExplainCommand& command) {
-  Expected<std::vector<BudgetFile>> files = LoadBudgetFiles(command.budgets);
-  if (!files) return Unexpected(files.error());
+  LEAKGATE_TRY_ASSIGN(std::vector<BudgetFile> files, LoadBudgetFiles(command.budgets));
   std::filesystem::path program;
   TestId test{command.test, ""};
   if (!command.program.empty()) {
-    const Expected<ListedProgram> listed = ListProgram(command.program);
-    if (!listed) return Unexpected(listed.error());
-    const Expected<TestId> found = FindTest(command.test, listed->tests);
-    if (!found) return Unexpected(found.error());
-    program = listed->path;
-    test = *found;
+    LEAKGATE_TRY_ASSIGN(const ListedProgram listed, ListProgram(command.program));
+    LEAKGATE_TRY_ASSIGN(const TestId found, FindTest(command.test, listed.tests));
+    program = listed.path;
+    test = found;
   } else {
-    TellWhatIsLeftOut(*files);
+    TellWhatIsLeftOut(files);
   }
-  const Expected<std::string> text =
-      ExplainText(BudgetSet(*std::move(files), program), test, Today());
-  if (!text) return Unexpected(text.error());
-  Print(stdout, *text);
+  LEAKGATE_TRY_ASSIGN(const std::string text,
+                      ExplainText(BudgetSet(std::move(files), program), test, Today()));
+  Print(stdout, text);
   return kExitPass;
 }
 

@@ -39,9 +39,9 @@ struct Added {
 
 Expected<void> AddRun(const RunResult& run, const RunContent& content,
                       const HistoryOccasion& occasion, History& history, Added& added) {
-  const Expected<bool> is_new = history.Add(ToHistoryRun(run, DigestOf(content)), occasion);
-  if (!is_new) return Unexpected(is_new.error());
-  ++(*is_new ? added.runs : added.known);
+  LEAKGATE_TRY_ASSIGN(const bool is_new,
+                      history.Add(ToHistoryRun(run, DigestOf(content)), occasion));
+  ++(is_new ? added.runs : added.known);
   return {};
 }
 
@@ -134,20 +134,16 @@ Expected<void> Complete(HistoryTrendCommand& command, const ProgramLine&) {
 }
 
 Expected<int> Execute(const HistoryAddCommand& command) {
-  const Expected<std::string> time = command.time ? ParseTime(*command.time) : Now();
-  if (!time) return Unexpected(time.error());
-  const Expected<FoundResults> found = FindResults(command.results, {});
-  if (!found) return Unexpected(found.error());
-  Expected<History> history = History::Open(command.database, Database::Mode::kWrite);
-  if (!history) return Unexpected(history.error());
-  if (const auto begun = history->Begin(); !begun) return Unexpected(begun.error());
+  LEAKGATE_TRY_ASSIGN(const std::string time, command.time ? ParseTime(*command.time) : Now());
+  LEAKGATE_TRY_ASSIGN(const FoundResults found, FindResults(command.results, {}));
+  LEAKGATE_TRY_ASSIGN(History history, History::Open(command.database, Database::Mode::kWrite));
+  LEAKGATE_TRY(history.Begin());
   Added added;
-  for (const std::filesystem::path& file : found->files) {
-    const Expected<void> done = AddFile(file, {command.commit, *time}, *history, added);
-    if (!done) return Unexpected(done.error());
+  for (const std::filesystem::path& file : found.files) {
+    LEAKGATE_TRY(AddFile(file, {command.commit, time}, history, added));
   }
-  if (const auto done = history->Commit(); !done) return Unexpected(done.error());
-  for (const std::string& warning : found->warnings) {
+  LEAKGATE_TRY(history.Commit());
+  for (const std::string& warning : found.warnings) {
     PrintMessage(fmt::format("warning: {}", warning));
   }
   PrintMessage(fmt::format("runs added to {}: {}; there already: {}", command.database.string(),
@@ -156,24 +152,21 @@ Expected<int> Execute(const HistoryAddCommand& command) {
 }
 
 Expected<int> Execute(const HistoryShowCommand& command) {
-  const Expected<History> history = History::Open(command.database, Database::Mode::kRead);
-  if (!history) return Unexpected(history.error());
-  auto findings = history->Findings(command.component, command.test);
-  if (!findings) return Unexpected(findings.error());
-  auto flaky = history->FlakyTests(command.component, command.test);
-  if (!flaky) return Unexpected(flaky.error());
-  const HistoryView view{*std::move(findings), *std::move(flaky)};
+  LEAKGATE_TRY_ASSIGN(const History history,
+                      History::Open(command.database, Database::Mode::kRead));
+  LEAKGATE_TRY_ASSIGN(auto findings, history.Findings(command.component, command.test));
+  LEAKGATE_TRY_ASSIGN(auto flaky, history.FlakyTests(command.component, command.test));
+  const HistoryView view{std::move(findings), std::move(flaky)};
   Print(stdout, command.output == OutputForm::kJson ? HistoryJson(view) : HistoryText(view));
   return kExitPass;
 }
 
 Expected<int> Execute(const HistoryTrendCommand& command) {
-  const Expected<History> history = History::Open(command.database, Database::Mode::kRead);
-  if (!history) return Unexpected(history.error());
-  const auto points = history->Trend(SubjectOf(command.of));
-  if (!points) return Unexpected(points.error());
-  Print(stdout, command.output == OutputForm::kJson ? TrendJson(*points, WordOf(command.of))
-                                                    : TrendText(*points));
+  LEAKGATE_TRY_ASSIGN(const History history,
+                      History::Open(command.database, Database::Mode::kRead));
+  LEAKGATE_TRY_ASSIGN(const auto points, history.Trend(SubjectOf(command.of)));
+  Print(stdout, command.output == OutputForm::kJson ? TrendJson(points, WordOf(command.of))
+                                                    : TrendText(points));
   return kExitPass;
 }
 

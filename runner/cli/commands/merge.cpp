@@ -32,9 +32,8 @@ class MergedReports {
   Expected<void> Open(const std::vector<ReportRequest>& reports) {
     files_.reserve(reports.size());
     for (const ReportRequest& report : reports) {
-      Expected<AtomicFile> file = OpenReport(report);
-      if (!file) return Unexpected(file.error());
-      files_.push_back(*std::move(file));
+      LEAKGATE_TRY_ASSIGN(AtomicFile file, OpenReport(report));
+      files_.push_back(std::move(file));
       writers_.push_back(NewReportWriter(report.format, files_.back().out(), surroundings_));
     }
     return {};
@@ -49,9 +48,8 @@ class MergedReports {
   }
 
   Expected<void> Add(const RunPlace& place) {
-    const Expected<RunResult> run = ReadResultAt(place);
-    if (!run) return Unexpected(run.error());
-    for (const ReportWriter& writer : writers_) writer.add(*run);
+    LEAKGATE_TRY_ASSIGN(const RunResult run, ReadResultAt(place));
+    for (const ReportWriter& writer : writers_) writer.add(run);
     return {};
   }
 
@@ -107,26 +105,22 @@ Expected<ReadSource> SourcesOf(const MergeCommand& command) {
 Expected<std::optional<EarlierResults>> EarlierThan(const MergedRuns& runs,
                                                     const MergeCommand& command) {
   if (command.history.empty()) return std::nullopt;
-  const Expected<History> history = History::Open(command.history, Database::Mode::kRead);
-  if (!history) return Unexpected(history.error());
+  LEAKGATE_TRY_ASSIGN(const History history, History::Open(command.history, Database::Mode::kRead));
   HistoryScope scope;
   for (const MergedRun* const run : runs.Sorted()) {
     scope.programs.insert(fs::path(run->binary).filename().string());
     scope.without.insert(DigestOf(run->place.content));
   }
-  auto moments = history->Totals(scope);
-  if (!moments) return Unexpected(moments.error());
-  return EarlierResults{command.history.string(), *std::move(moments)};
+  LEAKGATE_TRY_ASSIGN(auto moments, history.Totals(scope));
+  return EarlierResults{command.history.string(), std::move(moments)};
 }
 
 Expected<void> WriteReports(const MergeCommand& command, const MergedRuns& runs,
                             RunProgress* shown) {
   if (command.reports.empty()) return {};
-  const Expected<ReadSource> sources = SourcesOf(command);
-  if (!sources) return Unexpected(sources.error());
-  auto earlier = EarlierThan(runs, command);
-  if (!earlier) return Unexpected(earlier.error());
-  MergedReports reports(*sources, *std::move(earlier), runs.size());
+  LEAKGATE_TRY_ASSIGN(const ReadSource sources, SourcesOf(command));
+  LEAKGATE_TRY_ASSIGN(auto earlier, EarlierThan(runs, command));
+  MergedReports reports(sources, std::move(earlier), runs.size());
   if (Expected<void> opened = reports.Open(command.reports); !opened) return opened;
   if (!command.baseline.empty()) {
     if (Expected<void> read = reports.AddBaseline(command.baseline); !read) return read;
@@ -167,18 +161,14 @@ Expected<void> CheckBaseline(const MergeCommand& command) {
 Expected<int> Execute(const MergeCommand& command) {
   // Megabytes of results are not read for a history that cannot be.
   if (!command.history.empty()) {
-    const Expected<History> history = History::Open(command.history, Database::Mode::kRead);
-    if (!history) return Unexpected(history.error());
+    LEAKGATE_TRY(History::Open(command.history, Database::Mode::kRead));
   }
-  const Expected<FoundResults> found = FindResults(command.results, OtherFiles(command));
-  if (!found) return Unexpected(found.error());
+  LEAKGATE_TRY_ASSIGN(const FoundResults found, FindResults(command.results, OtherFiles(command)));
   MergedRuns runs;
-  const Expected<void> done = ReadAndWrite(command, *found, runs);
-  if (!done) return Unexpected(done.error());
+  LEAKGATE_TRY(ReadAndWrite(command, found, runs));
   const MergeVerdict verdict = VerdictOn(runs, command.expected);
-  const Expected<std::vector<Cause>> causes = runs.causes().Largest(kMostCauses);
-  if (!causes) return Unexpected(causes.error());
-  Print(stderr, MergeSummary(runs, verdict, *causes, found->warnings, StyleOfStandardError()));
+  LEAKGATE_TRY_ASSIGN(const std::vector<Cause> causes, runs.causes().Largest(kMostCauses));
+  Print(stderr, MergeSummary(runs, verdict, causes, found.warnings, StyleOfStandardError()));
   return static_cast<int>(verdict.exit_code);
 }
 

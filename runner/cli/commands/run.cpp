@@ -49,46 +49,40 @@ Expected<Runs> ReadBaselineOf(RunCommand& command) {
   if (compares) {
     compare = [&](RunResult&& run) { compared.push_back(KeepComparedParts(std::move(run))); };
   }
-  Expected<Baseline> baseline = ReadBaseline(command.baseline, compare);
-  if (!baseline) return Unexpected(baseline.error());
-  command.request.baseline = std::make_shared<const Baseline>(*std::move(baseline));
+  LEAKGATE_TRY_ASSIGN(Baseline baseline, ReadBaseline(command.baseline, compare));
+  command.request.baseline = std::make_shared<const Baseline>(std::move(baseline));
   return OfProgram(command.request.program, std::move(compared));
 }
 
 Expected<std::optional<EarlierResults>> ReadHistoryOf(const RunCommand& command) {
   if (command.history.empty()) return std::nullopt;
-  const Expected<History> history = History::Open(command.history, Database::Mode::kRead);
-  if (!history) return Unexpected(history.error());
+  LEAKGATE_TRY_ASSIGN(const History history, History::Open(command.history, Database::Mode::kRead));
   const std::filesystem::path program = command.request.program;
-  auto moments = history->Totals({.programs = {program.filename().string()}, .without = {}});
-  if (!moments) return Unexpected(moments.error());
-  return EarlierResults{command.history.string(), *std::move(moments)};
+  LEAKGATE_TRY_ASSIGN(auto moments,
+                      history.Totals({.programs = {program.filename().string()}, .without = {}}));
+  return EarlierResults{command.history.string(), std::move(moments)};
 }
 
 // Finds out before the program starts what is wrong with the files of the run. Returns what the
 // page compares with.
 Expected<PageContents> PrepareFiles(RunCommand& command) {
   for (ReportRequest& report : command.reports) {
-    Expected<std::filesystem::path> path = ExpandReportPath(
-        report.path,
-        {.pid = OwnPid(), .program = command.request.program, .environment = OwnEnvironment()});
-    if (!path) return Unexpected(path.error());
-    report.path = *std::move(path);
+    LEAKGATE_TRY_ASSIGN(std::filesystem::path path,
+                        ExpandReportPath(report.path, {.pid = OwnPid(),
+                                                       .program = command.request.program,
+                                                       .environment = OwnEnvironment()}));
+    report.path = std::move(path);
     if (const Expected<void> fits = AtomicFile::CheckPlace(report.path); !fits) {
       return UsageError(fits.error().message);
     }
   }
   if (command.addition != nullptr) {
-    const Expected<void> prepared = command.addition->Prepare(command.request.extensions);
-    if (!prepared) return Unexpected(prepared.error());
+    LEAKGATE_TRY(command.addition->Prepare(command.request.extensions));
   }
-  Expected<Runs> baseline = ReadBaselineOf(command);
-  if (!baseline) return Unexpected(baseline.error());
-  auto history = ReadHistoryOf(command);
-  if (!history) return Unexpected(history.error());
-  Expected<ReadSource> sources = OwnSources(command.source_root);
-  if (!sources) return Unexpected(sources.error());
-  return PageContents{*std::move(baseline), *std::move(history), *std::move(sources)};
+  LEAKGATE_TRY_ASSIGN(Runs baseline, ReadBaselineOf(command));
+  LEAKGATE_TRY_ASSIGN(auto history, ReadHistoryOf(command));
+  LEAKGATE_TRY_ASSIGN(ReadSource sources, OwnSources(command.source_root));
+  return PageContents{std::move(baseline), std::move(history), std::move(sources)};
 }
 
 // With the listener, the program itself exits with 1 where a test is over budget.
@@ -214,10 +208,9 @@ Expected<void> SetProgram(const ProgramLine& program, std::string_view usage, Ru
 }
 
 Expected<ListedProgram> ListProgram(const ProgramLine& line) {
-  const Expected<std::filesystem::path> program = FindProgram(line.front());
-  if (!program) return Unexpected(program.error());
-  ListedProgram listed{*program, {}};
-  for (const auto& [name, source] : ListTests(*program, {line.begin() + 1, line.end()})) {
+  LEAKGATE_TRY_ASSIGN(const std::filesystem::path program, FindProgram(line.front()));
+  ListedProgram listed{program, {}};
+  for (const auto& [name, source] : ListTests(program, {line.begin() + 1, line.end()})) {
     listed.tests.push_back({name, source.file});
   }
   if (!listed.tests.empty()) return listed;
@@ -260,21 +253,20 @@ Expected<int> Execute(RunCommand command) {
   command.request.agent = FindAgent();
   command.request.names_all = command.detail == SummaryDetail::kVerbose;
   if (!command.has_no_cache) command.request.symbol_cache = UserCacheFolder();
-  const Expected<PageContents> page = PrepareFiles(command);
-  if (!page) return Unexpected(page.error());
-  const Expected<RunResult> result = RunShowingProgress(command.request, command.progress);
-  if (!result) return Unexpected(result.error());
+  LEAKGATE_TRY_ASSIGN(const PageContents page, PrepareFiles(command));
+  LEAKGATE_TRY_ASSIGN(const RunResult result,
+                      RunShowingProgress(command.request, command.progress));
 
-  Print(stderr, SummaryText(*result, StyleOfStandardError(), command.detail));
-  if (command.prints_measurements) Print(stdout, CTestMeasurementsText(*result));
-  Expected<void> written = WriteReports(command.reports, *result, *page);
+  Print(stderr, SummaryText(result, StyleOfStandardError(), command.detail));
+  if (command.prints_measurements) Print(stdout, CTestMeasurementsText(result));
+  Expected<void> written = WriteReports(command.reports, result, page);
   if (command.addition != nullptr) {
     if (const Expected<void> told = command.addition->Tell(command.detail); written) written = told;
   }
-  if (written) return ExitCodeToTell(*result, command);
-  if (result->exit_code == 0) return Unexpected(written.error());
+  if (written) return ExitCodeToTell(result, command);
+  if (result.exit_code == 0) return Unexpected(written.error());
   PrintMessage(written.error().message);
-  return ExitCodeToTell(*result, command);
+  return ExitCodeToTell(result, command);
 }
 
 }  // namespace leakgate

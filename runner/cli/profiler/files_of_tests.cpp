@@ -74,15 +74,13 @@ Expected<void> FilesOfTests::Complete() {
 Expected<void> FilesOfTests::Prepare(RunExtensions& extensions) {
   const SnapshotTests tests = when.value_or(SnapshotTests::kOverBudget);
   if (!snapshots_directory.empty()) {
-    auto created = TestSnapshots::Create(snapshots_directory, tests);
-    if (!created) return Unexpected(created.error());
-    snapshots = *std::move(created);
+    LEAKGATE_TRY_ASSIGN(auto created, TestSnapshots::Create(snapshots_directory, tests));
+    snapshots = std::move(created);
     extensions.observers.push_back(snapshots);
   }
   if (!recordings_directory.empty()) {
-    auto created = TestRecordings::Create(recordings_directory, tests);
-    if (!created) return Unexpected(created.error());
-    recordings = *std::move(created);
+    LEAKGATE_TRY_ASSIGN(auto created, TestRecordings::Create(recordings_directory, tests));
+    recordings = std::move(created);
     extensions.observers.push_back(recordings);
   }
   return {};

@@ -94,8 +94,7 @@ Expected<StoppedSession> FromFile(const std::filesystem::path& file) {
   visitor.closing = [&](RecordingClosing&& closing) {
     stopped.recordings.push_back({file, std::move(closing)});
   };
-  const Expected<void> read = ReadRecording(file, visitor);
-  if (!read) return Unexpected(read.error());
+  LEAKGATE_TRY(ReadRecording(file, visitor));
   // Only a file that was cut off has no time at which it was finished.
   const bool is_whole =
       !stopped.recordings.empty() && stopped.recordings.front().closing.process.finished_ns != 0;
@@ -112,12 +111,10 @@ Expected<int> RecordRunning(const RecordCommand& command) {
   // From here on, so that no signal ends this command and leaves a session that nobody ends.
   std::optional<BlockedSignals> signals(std::in_place);
   const std::filesystem::path& output = command.request.output;
-  const Expected<void> fits = AtomicFile::CheckGrowing(output, command.request.existing);
-  if (!fits) return Unexpected(fits.error());
+  LEAKGATE_TRY(AtomicFile::CheckGrowing(output, command.request.existing));
   std::error_code unknown;
   const SessionStart start = SessionFor(command, std::filesystem::absolute(output, unknown));
-  const Expected<void> is_free = RequireInNoOtherSession(*command.pid, start.name);
-  if (!is_free) return Unexpected(is_free.error());
+  LEAKGATE_TRY(RequireInNoOtherSession(*command.pid, start.name));
   if (const Expected<void> started = StartSession(start); !started) {
     return Unexpected(WithoutSession(command, start.name, started.error()));
   }
@@ -208,10 +205,9 @@ Expected<void> Complete(RecordCommand& command, const ProgramLine& program) {
     request.program = program.front();
     request.arguments.assign(program.begin() + 1, program.end());
   }
-  const Expected<EventRequest> events =
-      BuffersOf(command.buffers, has_program ? WhenFull::kWait : WhenFull::kLose);
-  if (!events) return Unexpected(events.error());
-  request.events = *events;
+  LEAKGATE_TRY_ASSIGN(const EventRequest events,
+                      BuffersOf(command.buffers, has_program ? WhenFull::kWait : WhenFull::kLose));
+  request.events = events;
   request.existing =
       command.replaces ? AtomicFile::Existing::kReplaced : AtomicFile::Existing::kRefused;
   return {};
@@ -220,9 +216,8 @@ Expected<void> Complete(RecordCommand& command, const ProgramLine& program) {
 Expected<int> Execute(RecordCommand command) {
   if (command.pid) return RecordRunning(command);
   command.request.agent = FindAgent();
-  const Expected<RecordOutcome> outcome = Record(command.request);
-  if (!outcome) return Unexpected(outcome.error());
-  const std::vector<RecordedFile>& files = outcome->files;
+  LEAKGATE_TRY_ASSIGN(const RecordOutcome outcome, Record(command.request));
+  const std::vector<RecordedFile>& files = outcome.files;
   for (const RecordedFile& file : files) {
     const bool is_last = &file == &files.back();
     if ((is_last && !command.is_quiet) || !MissingFrom(file).empty()) {
@@ -230,8 +225,8 @@ Expected<int> Execute(RecordCommand command) {
     }
   }
   if (files.size() > 1 && !command.is_quiet) Print(stderr, BeforeText(files));
-  for (const std::string& problem : outcome->problems) PrintMessage(problem);
-  return ExitCodeOf(*outcome);
+  for (const std::string& problem : outcome.problems) PrintMessage(problem);
+  return ExitCodeOf(outcome);
 }
 
 void DeclareSwitch(std::optional<int>& pid, OptionList& options) {
@@ -244,18 +239,17 @@ Expected<void> CompleteSwitch(const std::optional<int>& pid, const ProgramLine&)
 }
 
 Expected<int> SwitchRecording(int pid, RecordingSwitch to) {
-  const Expected<FoundProcess> process = FindProcess(pid);
-  if (!process) return Unexpected(process.error());
-  const Expected<std::unique_ptr<EventBuffers>> buffers = EventBuffers::Attach(process->region);
-  if (!buffers) return Unexpected(buffers.error());
-  if (*buffers == nullptr) {
+  LEAKGATE_TRY_ASSIGN(const FoundProcess process, FindProcess(pid));
+  LEAKGATE_TRY_ASSIGN(const std::unique_ptr<EventBuffers> buffers,
+                      EventBuffers::Attach(process.region));
+  if (buffers == nullptr) {
     return UsageError(fmt::format(
         "PID {0} is traced, but not recorded; record it: leakgate record -o FILE --pid {0}", pid));
   }
   if (to == RecordingSwitch::kStop) {
-    (*buffers)->AskToStop();
+    (buffers)->AskToStop();
   } else {
-    (*buffers)->SetOn(to == RecordingSwitch::kContinue);
+    (buffers)->SetOn(to == RecordingSwitch::kContinue);
   }
   return kExitPass;
 }

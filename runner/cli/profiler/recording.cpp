@@ -178,19 +178,16 @@ constexpr std::size_t kMostCommits = 20;
 
 Expected<View> Read(const std::filesystem::path& file, const RecordingReading& reading,
                     std::size_t commits) {
-  Expected<StackQuery> stacks = StackQueryOf(reading.stacks);
-  if (!stacks) return Unexpected(stacks.error());
-  Expected<Symbolizer> symbolizer = SymbolizerOf(reading.stacks);
-  if (!symbolizer) return Unexpected(symbolizer.error());
-  auto view = std::make_unique<RecordingView>(RecordingQuery{.stacks = *std::move(stacks),
+  LEAKGATE_TRY_ASSIGN(StackQuery stacks, StackQueryOf(reading.stacks));
+  LEAKGATE_TRY_ASSIGN(Symbolizer symbolizer, SymbolizerOf(reading.stacks));
+  auto view = std::make_unique<RecordingView>(RecordingQuery{.stacks = std::move(stacks),
                                                              .from = reading.from,
                                                              .to = reading.to,
                                                              .size_bytes = reading.size_bytes,
                                                              .lifetime_ns = reading.lifetime_ns,
                                                              .commits = commits},
-                                              *std::move(symbolizer));
-  const Expected<void> read = view->Read(RecordingFile(file), file.string());
-  if (!read) return Unexpected(read.error());
+                                              std::move(symbolizer));
+  LEAKGATE_TRY(view->Read(RecordingFile(file), file.string()));
   return view;
 }
 
@@ -205,10 +202,9 @@ Expected<SnapshotSource> SourceAt(const std::filesystem::path& file,
     // The peak is that of all blocks that are shown, whatever becomes of them later.
     RecordingReading whole = reading;
     whole.lifetime_ns = {};
-    const Expected<View> view = Read(file, whole, 0);
-    if (!view) return Unexpected(view.error());
+    LEAKGATE_TRY_ASSIGN(const View view, Read(file, whole, 0));
     const NumberRange age = moment.age_ns;
-    moment = PeakOf(**view);
+    moment = PeakOf(*view);
     moment.age_ns = age;
   }
   return SnapshotAt(RecordingFile(file), file.string(), std::move(moment));
@@ -217,31 +213,26 @@ Expected<SnapshotSource> SourceAt(const std::filesystem::path& file,
 Expected<std::unique_ptr<SnapshotView>> ReadAt(const std::filesystem::path& file,
                                                const RecordingReading& reading,
                                                const RecordingTime& at) {
-  Expected<SnapshotSource> source = SourceAt(file, reading, at);
-  if (!source) return Unexpected(source.error());
-  Expected<StackQuery> stacks = StackQueryOf(reading.stacks);
-  if (!stacks) return Unexpected(stacks.error());
-  Expected<Symbolizer> symbolizer = SymbolizerOf(reading.stacks);
-  if (!symbolizer) return Unexpected(symbolizer.error());
-  auto view = std::make_unique<SnapshotView>(SnapshotQuery{.stacks = *std::move(stacks)},
-                                             *std::move(symbolizer));
-  const Expected<void> read = view->Read(*std::move(source), file.string());
-  if (!read) return Unexpected(read.error());
+  LEAKGATE_TRY_ASSIGN(SnapshotSource source, SourceAt(file, reading, at));
+  LEAKGATE_TRY_ASSIGN(StackQuery stacks, StackQueryOf(reading.stacks));
+  LEAKGATE_TRY_ASSIGN(Symbolizer symbolizer, SymbolizerOf(reading.stacks));
+  auto view = std::make_unique<SnapshotView>(SnapshotQuery{.stacks = std::move(stacks)},
+                                             std::move(symbolizer));
+  LEAKGATE_TRY(view->Read(std::move(source), file.string()));
   return view;
 }
 
 Expected<int> ShowAt(const RecordingShowCommand& command) {
-  const Expected<std::unique_ptr<SnapshotView>> view =
-      ReadAt(command.files.front(), command.reading, *command.at);
-  if (!view) return Unexpected(view.error());
+  LEAKGATE_TRY_ASSIGN(const std::unique_ptr<SnapshotView> view,
+                      ReadAt(command.files.front(), command.reading, *command.at));
   const ShowOptions options{.layout = command.options.layout,
                             .group_by = command.options.group_by,
                             .top = command.options.top,
                             .depth = command.options.depth};
   if (command.output == OutputForm::kJson) {
-    PrintJson(ShowJson(**view, options));
+    PrintJson(ShowJson(*view, options));
   } else {
-    Print(stdout, ShowText(**view, options, StyleOfStandardOutput()));
+    Print(stdout, ShowText(*view, options, StyleOfStandardOutput()));
   }
   return kExitPass;
 }
@@ -267,8 +258,7 @@ Expected<void> WriteSnapshotFile(const SnapshotSource& source, std::ostream& out
   visitor.mapping = [&](SnapshotMapping&& mapping) { writer->Add(mapping); };
   visitor.closing = [&](SnapshotClosing&& it) { closing = it; };
   if (const Expected<void> read = source(visitor); !read) return read;
-  const Expected<SnapshotClosing> finished = writer->Finish(*closing);
-  if (!finished) return Unexpected(finished.error());
+  LEAKGATE_TRY(writer->Finish(*closing));
   return {};
 }
 
@@ -283,17 +273,15 @@ std::filesystem::path NameOfExport(const RecordingExportCommand& command) {
 
 Expected<void> ExportAt(const RecordingExportCommand& command, const ExportPlace& place) {
   if (command.format == RecordingFormat::kSnapshot) {
-    const Expected<SnapshotSource> source =
-        SourceAt(command.files.front(), command.reading, *command.at);
-    if (!source) return Unexpected(source.error());
-    return WriteExport(place, [&](std::ostream& out) { return WriteSnapshotFile(*source, out); });
+    LEAKGATE_TRY_ASSIGN(const SnapshotSource source,
+                        SourceAt(command.files.front(), command.reading, *command.at));
+    return WriteExport(place, [&](std::ostream& out) { return WriteSnapshotFile(source, out); });
   }
-  const Expected<std::unique_ptr<SnapshotView>> view =
-      ReadAt(command.files.front(), command.reading, *command.at);
-  if (!view) return Unexpected(view.error());
+  LEAKGATE_TRY_ASSIGN(const std::unique_ptr<SnapshotView> view,
+                      ReadAt(command.files.front(), command.reading, *command.at));
   const SnapshotFormat format = *AsSnapshotFormat(*command.format);
   return WriteExport(place, [&](std::ostream& out) {
-    return ExportSnapshot(**view, format, out, SurroundingsOfThisProcess());
+    return ExportSnapshot(*view, format, out, SurroundingsOfThisProcess());
   });
 }
 
@@ -425,24 +413,21 @@ Expected<void> Complete(RecordingExportCommand& command, const ProgramLine&) {
 Expected<int> Execute(const RecordingShowCommand& command) {
   const WithDebugServers servers;
   if (command.at) return ShowAt(command);
-  const Expected<View> view =
-      Read(command.files.front(), command.reading, command.options.top.value_or(kMostCommits));
-  if (!view) return Unexpected(view.error());
+  LEAKGATE_TRY_ASSIGN(const View view, Read(command.files.front(), command.reading,
+                                            command.options.top.value_or(kMostCommits)));
   if (command.output == OutputForm::kJson) {
-    PrintJson(ShowRecordingJson(**view, command.options));
+    PrintJson(ShowRecordingJson(*view, command.options));
   } else {
-    Print(stdout, ShowRecordingText(**view, command.options, StyleOfStandardOutput()));
+    Print(stdout, ShowRecordingText(*view, command.options, StyleOfStandardOutput()));
   }
   return kExitPass;
 }
 
 Expected<int> Execute(const RecordingDiffCommand& command) {
   const WithDebugServers servers;
-  const Expected<View> first = Read(command.files[0], command.reading, 0);
-  if (!first) return Unexpected(first.error());
-  const Expected<View> second = Read(command.files[1], command.reading, 0);
-  if (!second) return Unexpected(second.error());
-  const RecordingDiff diff = DiffRecordings(**first, **second, command.options.weigh);
+  LEAKGATE_TRY_ASSIGN(const View first, Read(command.files[0], command.reading, 0));
+  LEAKGATE_TRY_ASSIGN(const View second, Read(command.files[1], command.reading, 0));
+  const RecordingDiff diff = DiffRecordings(*first, *second, command.options.weigh);
   if (command.output == OutputForm::kJson) {
     PrintJson(RecordingDiffJson(diff, command.options));
   } else {
@@ -452,26 +437,22 @@ Expected<int> Execute(const RecordingDiffCommand& command) {
 }
 
 Expected<int> Execute(const RecordingExportCommand& command) {
-  const Expected<ExportPlace> place = PlaceOfExport(command.output, NameOfExport(command));
-  if (!place) return Unexpected(place.error());
-  const Expected<ReadSource> sources = SourcesOf(command.source_root);
-  if (!sources) return Unexpected(sources.error());
+  LEAKGATE_TRY_ASSIGN(const ExportPlace place,
+                      PlaceOfExport(command.output, NameOfExport(command)));
+  LEAKGATE_TRY_ASSIGN(const ReadSource sources, SourcesOf(command.source_root));
   ReportSurroundings surroundings = SurroundingsOfThisProcess();
-  surroundings.read_source = *sources;
+  surroundings.read_source = sources;
   const WithDebugServers servers;
   if (command.at) {
-    const Expected<void> written = ExportAt(command, *place);
-    if (!written) return Unexpected(written.error());
+    LEAKGATE_TRY(ExportAt(command, place));
     return kExitPass;
   }
-  const Expected<View> view = Read(command.files.front(), command.reading, 0);
-  if (!view) return Unexpected(view.error());
+  LEAKGATE_TRY_ASSIGN(const View view, Read(command.files.front(), command.reading, 0));
   const Weigh weigh =
-      command.weigh.value_or((*view)->tally().HasPeak() ? Weigh::kPeak : Weigh::kTotal);
-  const Expected<void> written = WriteExport(*place, [&](std::ostream& out) {
-    return ExportRecording(**view, *command.format, weigh, out, surroundings);
-  });
-  if (!written) return Unexpected(written.error());
+      command.weigh.value_or((view)->tally().HasPeak() ? Weigh::kPeak : Weigh::kTotal);
+  LEAKGATE_TRY(WriteExport(place, [&](std::ostream& out) {
+    return ExportRecording(*view, *command.format, weigh, out, surroundings);
+  }));
   return kExitPass;
 }
 

@@ -37,9 +37,8 @@ Expected<std::uint32_t> ParseBufferBytes(const std::string& option, const std::s
 }
 
 Expected<std::uint32_t> ParseBuffers(const std::string& option, const std::string& text) {
-  const Expected<std::uint64_t> count = ParseCount(option, text);
-  if (!count) return Unexpected(count.error());
-  if (*count <= kMaxEventBuffers) return static_cast<std::uint32_t>(*count);
+  LEAKGATE_TRY_ASSIGN(const std::uint64_t count, ParseCount(option, text));
+  if (count <= kMaxEventBuffers) return static_cast<std::uint32_t>(count);
   return UsageError(fmt::format("{} '{}': write at most {}", option, text, kMaxEventBuffers));
 }
 

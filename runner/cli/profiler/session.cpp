@@ -63,19 +63,16 @@ struct Below {
 
 // Finds out what is wrong with the program before anything is started.
 Expected<Below> PrepareBelow(const std::vector<std::string>& program) {
-  const Expected<std::filesystem::path> path = FindProgram(program.front());
-  if (!path) return Unexpected(path.error());
-  const Expected<void> has_agent = RequireAgent(FindAgent());
-  if (!has_agent) return Unexpected(has_agent.error());
-  return Below{*path, program};
+  LEAKGATE_TRY_ASSIGN(const std::filesystem::path path, FindProgram(program.front()));
+  LEAKGATE_TRY(RequireAgent(FindAgent()));
+  return Below{path, program};
 }
 
 // Replaces this process by the program, which inherits all that it has.
 Expected<int> ExecuteBelow(const std::string& control, Below below) {
-  auto environment = ProgramEnvironment(OwnEnvironment(), {FindAgent(), control});
-  if (!environment) return Unexpected(environment.error());
-  ::execve(below.program.c_str(), PointersTo(below.arguments).data(),
-           PointersTo(*environment).data());
+  LEAKGATE_TRY_ASSIGN(auto environment,
+                      ProgramEnvironment(OwnEnvironment(), {FindAgent(), control}));
+  ::execve(below.program.c_str(), PointersTo(below.arguments).data(), PointersTo(environment).data());
   return UsageError(fmt::format("{}: cannot be executed: {}", below.program.string(), ErrnoText()));
 }
 
@@ -87,9 +84,8 @@ bool HasSnapshots(const ProcessStatus& process) {
 // A file can take the snapshot of one process; a directory takes those of any number.
 Expected<void> TakeAll(const SessionStopCommand& command) {
   if (command.output.empty()) return {};
-  const Expected<SessionStatus> status = QuerySession(command.name);
-  if (!status) return Unexpected(status.error());
-  const std::vector<ProcessStatus>& processes = status->processes;
+  LEAKGATE_TRY_ASSIGN(const SessionStatus status, QuerySession(command.name));
+  const std::vector<ProcessStatus>& processes = status.processes;
   if (IsSnapshotFile(command.output) && processes.size() != 1) {
     return UsageError(fmt::format(
         "-o {}: the session '{}' has {} processes, and a file takes one; name a directory",
@@ -97,15 +93,12 @@ Expected<void> TakeAll(const SessionStopCommand& command) {
   }
   for (const ProcessStatus& process : processes) {
     if (!HasSnapshots(process)) continue;
-    auto found = ProcessOfSession(command.name, process.pid, process.generation);
-    if (!found) return Unexpected(found.error());
-    const Expected<std::filesystem::path> path = PlaceOfSnapshot(command.output, *found);
-    if (!path) return Unexpected(path.error());
-    const auto subject = SnapshotSubject::Of(*std::move(found));
-    if (!subject) return Unexpected(subject.error());
-    const auto taken = subject->Take(*path, SnapshotCare::kRunning);
-    if (!taken) return Unexpected(taken.error());
-    Print(stderr, TakenText(*path, *subject, *taken));
+    LEAKGATE_TRY_ASSIGN(auto found,
+                        ProcessOfSession(command.name, process.pid, process.generation));
+    LEAKGATE_TRY_ASSIGN(const std::filesystem::path path, PlaceOfSnapshot(command.output, found));
+    LEAKGATE_TRY_ASSIGN(const auto subject, SnapshotSubject::Of(std::move(found)));
+    LEAKGATE_TRY_ASSIGN(const auto taken, subject.Take(path, SnapshotCare::kRunning));
+    Print(stderr, TakenText(path, subject, taken));
   }
   return {};
 }
@@ -297,16 +290,14 @@ Expected<void> Complete(SessionStartCommand& command, const ProgramLine& program
         "nothing to trace; name images or PIDs: leakgate session start web --image nginx; "
         "--image '*' is all");
   }
-  const Expected<SnapshotRingSettings> ring = RingOf(command.ring);
-  if (!ring) return Unexpected(ring.error());
-  command.start.ring = *ring;
+  LEAKGATE_TRY_ASSIGN(const SnapshotRingSettings ring, RingOf(command.ring));
+  command.start.ring = ring;
   const Expected<void> reaches = CompleteReach(command.start.reach, command.start.scope);
   if (!reaches) return reaches;
   command.program = program;
   if (command.start.recording.IsAsked()) {
-    const Expected<EventRequest> buffers = BuffersOf(command.buffers, WhenFull::kLose);
-    if (!buffers) return Unexpected(buffers.error());
-    command.start.recording.request = *buffers;
+    LEAKGATE_TRY_ASSIGN(const EventRequest buffers, BuffersOf(command.buffers, WhenFull::kLose));
+    command.start.recording.request = buffers;
   } else if (command.buffers.AreGiven()) {
     return UsageError("--buffers, --buffer-size and --when-full are for --record DIR; add it");
   }
@@ -343,8 +334,7 @@ Expected<void> Complete(SessionStopCommand& command, const ProgramLine& program)
 }
 
 Expected<int> Execute(const SessionStartCommand& command) {
-  const Expected<void> own = RequireOwnProcesses(command.start.scope, command.start.name);
-  if (!own) return Unexpected(own.error());
+  LEAKGATE_TRY(RequireOwnProcesses(command.start.scope, command.start.name));
   Expected<Below> below = Below{};
   if (!command.program.empty()) below = PrepareBelow(command.program);
   if (!below) return Unexpected(below.error());
@@ -352,38 +342,31 @@ Expected<int> Execute(const SessionStartCommand& command) {
   SessionStart start = command.start;
   start.agent = FindAgent();
   if (start.recording.IsAsked()) {
-    const Expected<std::filesystem::path> directory =
-        MakeRecordingDirectory(start.recording.directory);
-    if (!directory) return Unexpected(directory.error());
-    start.recording.directory = *directory;
+    LEAKGATE_TRY_ASSIGN(const std::filesystem::path directory,
+                        MakeRecordingDirectory(start.recording.directory));
+    start.recording.directory = directory;
   }
   if (start.ring.IsAsked()) {
-    const Expected<void> made = MakeSnapshotDirectory(start.ring.directory);
-    if (!made) return Unexpected(made.error());
+    LEAKGATE_TRY(MakeSnapshotDirectory(start.ring.directory));
     std::error_code unknown;
     start.ring.directory = std::filesystem::absolute(start.ring.directory, unknown);
   }
-  const Expected<void> started = StartSession(start);
-  if (!started) return Unexpected(started.error());
-  const Expected<SessionStatus> status = QuerySession(command.start.name);
-  if (!status) return Unexpected(status.error());
-  if (!command.program.empty()) return ExecuteBelow(status->control, *std::move(below));
-  Print(stderr, StartedText(*status));
+  LEAKGATE_TRY(StartSession(start));
+  LEAKGATE_TRY_ASSIGN(const SessionStatus status, QuerySession(command.start.name));
+  if (!command.program.empty()) return ExecuteBelow(status.control, *std::move(below));
+  Print(stderr, StartedText(status));
   for (const int pid : command.start.scope.pids) PrintIfStopped(pid);
   return kExitPass;
 }
 
 Expected<int> Execute(const SessionExecCommand& command) {
-  Expected<Below> below = PrepareBelow(command.program);
-  if (!below) return Unexpected(below.error());
-  const Expected<SessionStatus> status = QuerySession(command.name);
-  if (!status) return Unexpected(status.error());
-  return ExecuteBelow(status->control, *std::move(below));
+  LEAKGATE_TRY_ASSIGN(Below below, PrepareBelow(command.program));
+  LEAKGATE_TRY_ASSIGN(const SessionStatus status, QuerySession(command.name));
+  return ExecuteBelow(status.control, std::move(below));
 }
 
 Expected<int> Execute(const SessionUpdateCommand& command) {
-  const Expected<void> own = RequireOwnProcesses(command.add, command.name);
-  if (!own) return Unexpected(own.error());
+  LEAKGATE_TRY(RequireOwnProcesses(command.add, command.name));
   const Expected<int> shown =
       Show(UpdateSession(command.name, command.add, command.drop), OutputForm::kText);
   for (const int pid : command.add.pids) {
@@ -414,23 +397,21 @@ Expected<int> Execute(const SessionListCommand& command) {
 
 Expected<int> Execute(const SessionStopCommand& command) {
   if (const int pid = std::atoi(command.name.c_str()); pid > 0) {
-    const Expected<void> is_free = RequireInNoRun(pid);
-    if (!is_free) return Unexpected(is_free.error());
+    LEAKGATE_TRY(RequireInNoRun(pid));
   }
   if (const Expected<void> taken = TakeAll(command); !taken) {
     Error error = taken.error();
     error.message += fmt::format(". The session '{}' goes on", command.name);
     return Unexpected(error);
   }
-  const Expected<StoppedSession> stopped = StopSession(command.name);
-  if (!stopped) return Unexpected(stopped.error());
-  for (const std::string& problem : stopped->problems) {
+  LEAKGATE_TRY_ASSIGN(const StoppedSession stopped, StopSession(command.name));
+  for (const std::string& problem : stopped.problems) {
     PrintMessage(fmt::format("still traced: {}", problem));
   }
-  if (!stopped->failure.empty()) PrintMessage(stopped->failure);
-  for (const RecordedFile& file : stopped->recordings) Print(stderr, RecordedText(file));
-  if (stopped->unwritten.empty()) return kExitPass;
-  return InconclusiveError(stopped->unwritten.front());
+  if (!stopped.failure.empty()) PrintMessage(stopped.failure);
+  for (const RecordedFile& file : stopped.recordings) Print(stderr, RecordedText(file));
+  if (stopped.unwritten.empty()) return kExitPass;
+  return InconclusiveError(stopped.unwritten.front());
 }
 
 }  // namespace leakgate

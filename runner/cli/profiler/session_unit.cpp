@@ -123,8 +123,7 @@ Expected<int> WriteFiles(const SessionUnitCommand& command, const std::vector<Un
       return UsageError(fmt::format("-o {}: no directory can be made there: {}; name another",
                                     path.parent_path().string(), error.message()));
     }
-    const Expected<void> written = WriteFileAtomically(path, file.text);
-    if (!written) return Unexpected(written.error());
+    LEAKGATE_TRY(WriteFileAtomically(path, file.text));
     Print(stderr, fmt::format("leakgate: wrote {}\n", Printable(path.string())));
   }
   return kExitPass;
@@ -241,13 +240,11 @@ std::string EntrypointOf(const SessionUnitCommand& command, const fs::path& leak
 }
 
 Expected<int> Execute(const SessionUnitCommand& command) {
-  const Expected<fs::path> leakgate = OwnPath();
-  if (!leakgate) return Unexpected(leakgate.error());
+  LEAKGATE_TRY_ASSIGN(const fs::path leakgate, OwnPath());
   const bool is_container = command.place == UnitPlace::kContainer;
   const std::vector<UnitFile> files =
-      is_container
-          ? std::vector<UnitFile>{{"leakgate-entrypoint", EntrypointOf(command, *leakgate)}}
-          : UnitFilesOf(command, *leakgate);
+      is_container ? std::vector<UnitFile>{{"leakgate-entrypoint", EntrypointOf(command, leakgate)}}
+                   : UnitFilesOf(command, leakgate);
   if (!command.directory.empty()) return WriteFiles(command, files);
   for (const UnitFile& file : files) {
     const std::string place =

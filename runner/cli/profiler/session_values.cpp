@@ -14,8 +14,7 @@ Expected<ImageSelector> ParseImage(const std::string&, const std::string& text) 
 }
 
 Expected<std::string> ParseSessionName(const std::string&, const std::string& text) {
-  const Expected<void> checked = CheckSessionName(text);
-  if (!checked) return Unexpected(checked.error());
+  LEAKGATE_TRY(CheckSessionName(text));
   return text;
 }
 

@@ -88,11 +88,9 @@ struct OfSession {
 };
 
 Expected<std::string> TakeText(const std::string& session, const ProcessStatus& process) {
-  auto found = ProcessOfSession(session, process.pid, process.generation);
-  if (!found) return Unexpected(found.error());
-  const auto subject = SnapshotSubject::Of(*std::move(found));
-  if (!subject) return Unexpected(subject.error());
-  return subject->Text(Pages::kAsk);
+  LEAKGATE_TRY_ASSIGN(auto found, ProcessOfSession(session, process.pid, process.generation));
+  LEAKGATE_TRY_ASSIGN(const auto subject, SnapshotSubject::Of(std::move(found)));
+  return subject.Text(Pages::kAsk);
 }
 
 OfSession TakeOf(const SessionStatus& session, FreeNames& names) {
@@ -115,15 +113,13 @@ OfSession TakeOf(const SessionStatus& session, FreeNames& names) {
 // Reads a snapshot as a whole, so that none that is damaged gets into a bundle.
 Expected<std::unique_ptr<SnapshotView>> ViewOf(const Content& content,
                                                const StackReading& reading) {
-  Expected<Symbolizer> symbolizer = SymbolizerOf(reading);
-  if (!symbolizer) return Unexpected(symbolizer.error());
-  auto view = std::make_unique<SnapshotView>(SnapshotQuery{}, *std::move(symbolizer));
+  LEAKGATE_TRY_ASSIGN(Symbolizer symbolizer, SymbolizerOf(reading));
+  auto view = std::make_unique<SnapshotView>(SnapshotQuery{}, std::move(symbolizer));
   const auto source = [&content](const SnapshotVisitor& visitor) {
     std::istringstream in(content.bytes);
     return ReadSnapshot(in, content.origin, visitor);
   };
-  const Expected<void> read = view->Read(source, content.origin);
-  if (!read) return Unexpected(read.error());
+  LEAKGATE_TRY(view->Read(source, content.origin));
   return view;
 }
 
@@ -135,50 +131,41 @@ Json EntryOf(const std::string& name, SnapshotView& view) {
 
 // Adds a snapshot; returns what the manifest tells of it.
 Expected<Json> Add(Content content, const SnapshotBundleCommand& command, BundleWriter& bundle) {
-  const Expected<std::unique_ptr<SnapshotView>> view = ViewOf(content, command.reading);
-  if (!view) return Unexpected(view.error());
+  LEAKGATE_TRY_ASSIGN(const std::unique_ptr<SnapshotView> view, ViewOf(content, command.reading));
   if (command.symbols == BundledSymbols::kIncluded) {
-    Expected<Symbolizer> symbolizer = SymbolizerOf(command.reading);
-    if (!symbolizer) return Unexpected(symbolizer.error());
-    Expected<std::string> bytes =
-        WithSymbols(content.bytes, content.origin, LookUpSymbols((*view)->contents(), *symbolizer));
-    if (!bytes) return Unexpected(bytes.error());
-    content.bytes = *std::move(bytes);
+    LEAKGATE_TRY_ASSIGN(Symbolizer symbolizer, SymbolizerOf(command.reading));
+    LEAKGATE_TRY_ASSIGN(
+        std::string bytes,
+        WithSymbols(content.bytes, content.origin, LookUpSymbols((view)->contents(), symbolizer)));
+    content.bytes = std::move(bytes);
   }
-  const Expected<void> added =
-      bundle.Add(content.name, content.bytes, BundleWriter::Packing::kAsItIs);
-  if (!added) return Unexpected(added.error());
-  return EntryOf(content.name, **view);
+  LEAKGATE_TRY(bundle.Add(content.name, content.bytes, BundleWriter::Packing::kAsItIs));
+  return EntryOf(content.name, *view);
 }
 
 Expected<void> WriteBundle(const SnapshotBundleCommand& command, std::size_t& count) {
-  const Expected<std::vector<fs::path>> files = FilesOf(command.files);
-  if (!files) return Unexpected(files.error());
-  Expected<BundleWriter> bundle = BundleWriter::Create();
-  if (!bundle) return Unexpected(bundle.error());
+  LEAKGATE_TRY_ASSIGN(const std::vector<fs::path> files, FilesOf(command.files));
+  LEAKGATE_TRY_ASSIGN(BundleWriter bundle, BundleWriter::Create());
   Json snapshots = Json::array();
   FreeNames names;
   const auto add = [&](Content content) -> Expected<void> {
-    Expected<Json> entry = Add(std::move(content), command, *bundle);
-    if (!entry) return Unexpected(entry.error());
-    snapshots.push_back(*std::move(entry));
+    LEAKGATE_TRY_ASSIGN(Json entry, Add(std::move(content), command, bundle));
+    snapshots.push_back(std::move(entry));
     return {};
   };
-  for (const fs::path& file : *files) {
-    Expected<Content> content = ReadContent(file, names);
-    if (!content) return Unexpected(content.error());
-    if (const Expected<void> added = add(*std::move(content)); !added) return added;
+  for (const fs::path& file : files) {
+    LEAKGATE_TRY_ASSIGN(Content content, ReadContent(file, names));
+    if (const Expected<void> added = add(std::move(content)); !added) return added;
   }
   Json session = nullptr;
   if (!command.session.empty()) {
-    const Expected<SessionStatus> status = QuerySession(command.session);
-    if (!status) return Unexpected(status.error());
-    OfSession taken = TakeOf(*status, names);
+    LEAKGATE_TRY_ASSIGN(const SessionStatus status, QuerySession(command.session));
+    OfSession taken = TakeOf(status, names);
     for (Content& content : taken.contents) {
       if (const Expected<void> added = add(std::move(content)); !added) return added;
     }
-    session = Json::parse(SessionJson(*status));
-    session["text"] = SessionText(*status, Colour::kOff);
+    session = Json::parse(SessionJson(status));
+    session["text"] = SessionText(status, Colour::kOff);
     session["missed"] = std::move(taken.missed);
   }
   if (snapshots.empty()) {
@@ -190,9 +177,9 @@ Expected<void> WriteBundle(const SnapshotBundleCommand& command, std::size_t& co
                          {"snapshots", std::move(snapshots)},
                          {"session", std::move(session)}};
   const std::string text = manifest.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
-  const Expected<void> added = bundle->Add(kManifestName, text, BundleWriter::Packing::kPacked);
+  const Expected<void> added = bundle.Add(kManifestName, text, BundleWriter::Packing::kPacked);
   if (!added) return added;
-  return bundle->Finish(command.output);
+  return bundle.Finish(command.output);
 }
 
 }  // namespace
@@ -233,13 +220,10 @@ Expected<int> Execute(const SnapshotBundleCommand& command) {
     return UsageError(fmt::format("-o {}: exists already; remove it, or name another file",
                                   command.output.string()));
   }
-  if (const Expected<void> place = AtomicFile::CheckPlace(command.output); !place) {
-    return Unexpected(place.error());
-  }
+  LEAKGATE_TRY(AtomicFile::CheckPlace(command.output));
   const WithDebugServers servers;
   std::size_t count = 0;
-  const Expected<void> written = WriteBundle(command, count);
-  if (!written) return Unexpected(written.error());
+  LEAKGATE_TRY(WriteBundle(command, count));
   Print(stderr, fmt::format("leakgate: {0}: {1}\n  look at it:  leakgate snapshot show {0}\n",
                             Printable(command.output.string()),
                             FormatCount(static_cast<std::int64_t>(count), "snapshot")));
@@ -250,19 +234,17 @@ namespace {
 
 // Each snapshot by its own facts: what the manifest says of it is not looked at.
 Expected<Json> ListOf(const fs::path& bundle, std::string& text) {
-  const Expected<std::vector<std::string>> names = SnapshotsIn(bundle);
-  if (!names) return Unexpected(names.error());
+  LEAKGATE_TRY_ASSIGN(const std::vector<std::string> names, SnapshotsIn(bundle));
   Json list = Json::array();
   text = fmt::format("bundle of {}; to see one: leakgate snapshot show {}\n",
-                     FormatCount(static_cast<std::int64_t>(names->size()), "snapshot"),
+                     FormatCount(static_cast<std::int64_t>(names.size()), "snapshot"),
                      Printable((bundle / "NAME").string()));
-  for (const std::string& name : *names) {
+  for (const std::string& name : names) {
     SnapshotContents contents;
     const auto source = [&](const SnapshotVisitor& visitor) {
       return ReadSnapshot(PathInBundle(bundle, name), visitor);
     };
-    const Expected<void> read = ReadContents(source, name, contents, {});
-    if (!read) return Unexpected(read.error());
+    LEAKGATE_TRY(ReadContents(source, name, contents, {}));
     const SnapshotFacts& facts = contents.facts;
     const Amount live = AmountOf(contents.closing.bytes, contents.closing.blocks);
     text += fmt::format("  {}\n    {}, PID {}, {} live\n", Printable(name),
@@ -322,16 +304,14 @@ std::string SessionPart(const Json& session) {
 
 Expected<int> ShowBundle(const fs::path& bundle, OutputForm form) {
   std::string text;
-  Expected<Json> list = ListOf(bundle, text);
-  if (!list) return Unexpected(list.error());
-  const Expected<std::string> manifest_text = ManifestOf(bundle);
-  if (!manifest_text) return Unexpected(manifest_text.error());
-  const Json manifest = Json::parse(*manifest_text, nullptr, false);
+  LEAKGATE_TRY_ASSIGN(Json list, ListOf(bundle, text));
+  LEAKGATE_TRY_ASSIGN(const std::string manifest_text, ManifestOf(bundle));
+  const Json manifest = Json::parse(manifest_text, nullptr, false);
   const bool has_session = manifest.is_object() && manifest.contains("session");
   const Json session = has_session ? manifest["session"] : Json(nullptr);
   if (form == OutputForm::kJson) {
     PrintJson(
-        {{"schema", "leakgate-bundle-1"}, {"snapshots", *std::move(list)}, {"session", session}});
+        {{"schema", "leakgate-bundle-1"}, {"snapshots", std::move(list)}, {"session", session}});
   } else {
     Print(stdout, text + SessionPart(session));
   }

@@ -19,14 +19,11 @@ namespace {
 Expected<std::unique_ptr<SnapshotView>> Read(const std::filesystem::path& file,
                                              const StackReading& reading,
                                              const std::vector<std::filesystem::path>& since) {
-  Expected<StackQuery> stacks = StackQueryOf(reading);
-  if (!stacks) return Unexpected(stacks.error());
-  Expected<Symbolizer> symbolizer = SymbolizerOf(reading);
-  if (!symbolizer) return Unexpected(symbolizer.error());
+  LEAKGATE_TRY_ASSIGN(StackQuery stacks, StackQueryOf(reading));
+  LEAKGATE_TRY_ASSIGN(Symbolizer symbolizer, SymbolizerOf(reading));
   auto view = std::make_unique<SnapshotView>(
-      SnapshotQuery{.stacks = *std::move(stacks), .since = since}, *std::move(symbolizer));
-  const Expected<void> read = view->Read(file);
-  if (!read) return Unexpected(read.error());
+      SnapshotQuery{.stacks = std::move(stacks), .since = since}, std::move(symbolizer));
+  LEAKGATE_TRY(view->Read(file));
   return view;
 }
 
@@ -161,13 +158,12 @@ Expected<int> Execute(const SnapshotShowCommand& command) {
   const bool is_listed = !AsksOfASnapshot(command) && IsBundle(command.files.front());
   if (is_listed) return ShowBundle(command.files.front(), command.output);
   const WithDebugServers servers;
-  const Expected<std::unique_ptr<SnapshotView>> view =
-      Read(command.files.front(), command.reading, command.since);
-  if (!view) return Unexpected(view.error());
+  LEAKGATE_TRY_ASSIGN(const std::unique_ptr<SnapshotView> view,
+                      Read(command.files.front(), command.reading, command.since));
   if (command.output == OutputForm::kJson) {
-    PrintJson(ShowJson(**view, command.options));
+    PrintJson(ShowJson(*view, command.options));
   } else {
-    Print(stdout, ShowText(**view, command.options, StyleOfStandardOutput()));
+    Print(stdout, ShowText(*view, command.options, StyleOfStandardOutput()));
   }
   return kExitPass;
 }
@@ -182,25 +178,20 @@ Expected<void> CheckPage(const SnapshotDiffCommand& command) {
 Expected<void> WritePage(const SnapshotDiffCommand& command, const DiffPage& page,
                          const SnapshotDiff& diff, const ReadSource& sources) {
   if (command.page.empty()) return {};
-  Expected<AtomicFile> file = AtomicFile::Create(command.page);
-  if (!file) return Unexpected(file.error());
+  LEAKGATE_TRY_ASSIGN(AtomicFile file, AtomicFile::Create(command.page));
   page.Write(diff,
              FilterText({.filters = command.reading.filters, .without = command.reading.without}),
-             file->out(), sources);
-  return file->Commit();
+             file.out(), sources);
+  return file.Commit();
 }
 
 }  // namespace
 
 Expected<int> Execute(const SnapshotDiffCommand& command) {
   const WithDebugServers servers;
-  Expected<std::vector<std::filesystem::path>> symbols = SymbolsOf(command.reading);
-  if (!symbols) return Unexpected(symbols.error());
-  const Expected<ReadSource> sources = SourcesOf(command.source_root);
-  if (!sources) return Unexpected(sources.error());
-  if (const Expected<void> checked = CheckPage(command); !checked) {
-    return Unexpected(checked.error());
-  }
+  LEAKGATE_TRY_ASSIGN(std::vector<std::filesystem::path> symbols, SymbolsOf(command.reading));
+  LEAKGATE_TRY_ASSIGN(const ReadSource sources, SourcesOf(command.source_root));
+  LEAKGATE_TRY(CheckPage(command));
   DiffPage page;
   UseStacks use_stacks;
   if (!command.page.empty()) {
@@ -208,39 +199,33 @@ Expected<int> Execute(const SnapshotDiffCommand& command) {
       page.Take(diff, stacks);
     };
   }
-  const Expected<SnapshotDiff> diff = DiffSnapshots(command.files[0], command.files[1],
-                                                    {.filters = command.reading.filters,
-                                                     .without = command.reading.without,
-                                                     .symbols = *std::move(symbols)},
-                                                    use_stacks);
-  if (!diff) return Unexpected(diff.error());
-  if (const Expected<void> written = WritePage(command, page, *diff, *sources); !written) {
-    return Unexpected(written.error());
-  }
+  LEAKGATE_TRY_ASSIGN(const SnapshotDiff diff, DiffSnapshots(command.files[0], command.files[1],
+                                                             {.filters = command.reading.filters,
+                                                              .without = command.reading.without,
+                                                              .symbols = std::move(symbols)},
+                                                             use_stacks));
+  LEAKGATE_TRY(WritePage(command, page, diff, sources));
   if (command.output == OutputForm::kJson) {
-    PrintJson(DiffJson(*diff, command.top));
+    PrintJson(DiffJson(diff, command.top));
   } else {
-    Print(stdout, DiffText(*diff, command.top, StyleOfStandardOutput()));
+    Print(stdout, DiffText(diff, command.top, StyleOfStandardOutput()));
   }
   return kExitPass;
 }
 
 Expected<int> Execute(const SnapshotExportCommand& command) {
-  const Expected<ExportPlace> place =
-      PlaceOfExport(command.output, ExportNameFor(*command.format, command.files.front()));
-  if (!place) return Unexpected(place.error());
-  const Expected<ReadSource> sources = SourcesOf(command.source_root);
-  if (!sources) return Unexpected(sources.error());
+  LEAKGATE_TRY_ASSIGN(
+      const ExportPlace place,
+      PlaceOfExport(command.output, ExportNameFor(*command.format, command.files.front())));
+  LEAKGATE_TRY_ASSIGN(const ReadSource sources, SourcesOf(command.source_root));
   ReportSurroundings surroundings = SurroundingsOfThisProcess();
-  surroundings.read_source = *sources;
+  surroundings.read_source = sources;
   const WithDebugServers servers;
-  const Expected<std::unique_ptr<SnapshotView>> view =
-      Read(command.files.front(), command.reading, {});
-  if (!view) return Unexpected(view.error());
-  const Expected<void> written = WriteExport(*place, [&](std::ostream& out) {
-    return ExportSnapshot(**view, *command.format, out, surroundings);
-  });
-  if (!written) return Unexpected(written.error());
+  LEAKGATE_TRY_ASSIGN(const std::unique_ptr<SnapshotView> view,
+                      Read(command.files.front(), command.reading, {}));
+  LEAKGATE_TRY(WriteExport(place, [&](std::ostream& out) {
+    return ExportSnapshot(*view, *command.format, out, surroundings);
+  }));
   return kExitPass;
 }
 

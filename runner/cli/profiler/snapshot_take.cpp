@@ -47,8 +47,7 @@ class Series {
     const fs::path path =
         command_.directory / fmt::format("{}{:04}.snapshot", stem_, ++last_number_);
     const Amount live = LiveIn(subject_.region().CurrentTotals());
-    const auto taken = subject_.Take(path, command_.care);
-    if (!taken) return Unexpected(taken.error());
+    LEAKGATE_TRY(subject_.Take(path, command_.care));
     Print(stdout, LineText(live, path));
     last_ = live;
     Keep(path);
@@ -114,9 +113,8 @@ std::string NameOf(const SnapshotConfigCommand& command) {
 // A session that is there has its reach, as its stacks.
 Expected<void> RequireReach(const SnapshotConfigCommand& command) {
   if (command.reach == SessionReach::kBelow) return {};
-  const Expected<SessionStatus> status = QuerySession(command.session);
-  if (!status) return Unexpected(status.error());
-  if (status->watch.reach == command.reach) return {};
+  LEAKGATE_TRY_ASSIGN(const SessionStatus status, QuerySession(command.session));
+  if (status.watch.reach == command.reach) return {};
   return UsageError(fmt::format(
       "the session '{}' runs already and traces other processes than --system or --this-user says, "
       "and that stays until it is stopped; name another session with --session NAME",
@@ -126,13 +124,12 @@ Expected<void> RequireReach(const SnapshotConfigCommand& command) {
 // A session records the stacks of the same events for all that it traces.
 Expected<void> RequireStacks(const SnapshotConfigCommand& command) {
   if (!command.stack_events) return {};
-  const Expected<SessionStatus> status = QuerySession(command.session);
-  if (!status) return Unexpected(status.error());
-  if (status->stack_events == *command.stack_events) return {};
+  LEAKGATE_TRY_ASSIGN(const SessionStatus status, QuerySession(command.session));
+  if (status.stack_events == *command.stack_events) return {};
   return UsageError(fmt::format(
       "the session '{}' takes stacks of {}, and that stays until it is stopped; leave --stacks "
       "out, or name another session with --session NAME",
-      command.session, StackEventsText(status->stack_events)));
+      command.session, StackEventsText(status.stack_events)));
 }
 
 Expected<int> Enable(const SnapshotConfigCommand& command) {
@@ -140,12 +137,9 @@ Expected<int> Enable(const SnapshotConfigCommand& command) {
   if (command.pid) done = RequireInNoOtherSession(*command.pid, command.session);
   if (!done) return Unexpected(done.error());
   if (IsSessionName(command.session)) {
-    const Expected<void> fits = RequireStacks(command);
-    if (!fits) return Unexpected(fits.error());
-    const Expected<void> reaches = RequireReach(command);
-    if (!reaches) return Unexpected(reaches.error());
-    const auto updated = UpdateSession(command.session, ScopeOf(command), {});
-    if (!updated) return Unexpected(updated.error());
+    LEAKGATE_TRY(RequireStacks(command));
+    LEAKGATE_TRY(RequireReach(command));
+    LEAKGATE_TRY(UpdateSession(command.session, ScopeOf(command), {}));
   } else {
     SessionScope scope = ScopeOf(command);
     done = CompleteReach(command.reach, scope);
@@ -172,18 +166,16 @@ Expected<int> Enable(const SnapshotConfigCommand& command) {
 // The session ends when it names no process and no image any more, unless it has recorded
 // something: that is somebody's to look at, and processes of the image may still run.
 Expected<int> Disable(const SnapshotConfigCommand& command) {
-  const auto status = UpdateSession(command.session, {}, ScopeOf(command));
-  if (!status) return Unexpected(status.error());
-  if (!status->scope.images.empty() || !status->scope.pids.empty()) return kExitPass;
-  if (command.image && !status->processes.empty()) {
+  LEAKGATE_TRY_ASSIGN(const auto status, UpdateSession(command.session, {}, ScopeOf(command)));
+  if (!status.scope.images.empty() || !status.scope.pids.empty()) return kExitPass;
+  if (command.image && !status.processes.empty()) {
     PrintMessage(fmt::format(
         "{0} is named no more; the session {1} keeps what its processes have recorded, and goes on "
         "with those that run: leakgate session query {1}, leakgate session stop {1}",
         NameOf(command), command.session));
     return kExitPass;
   }
-  const Expected<StoppedSession> stopped = StopSession(command.session);
-  if (!stopped) return Unexpected(stopped.error());
+  LEAKGATE_TRY(StopSession(command.session));
   return kExitPass;
 }
 
@@ -194,12 +186,10 @@ bool Names(const SessionScope& scope, const SnapshotConfigCommand& command) {
 
 Expected<int> Query(const SnapshotConfigCommand& command) {
   std::string text;
-  const Expected<std::optional<FoundProcess>> of_run =
-      command.pid ? FindInRuns(*command.pid) : std::nullopt;
-  if (!of_run) return Unexpected(of_run.error());
-  if (*of_run) {
-    text =
-        fmt::format("{}: enabled, by the run with PID {}\n", NameOf(command), (**of_run).run_pid);
+  LEAKGATE_TRY_ASSIGN(const std::optional<FoundProcess> of_run,
+                      command.pid ? FindInRuns(*command.pid) : std::nullopt);
+  if (of_run) {
+    text = fmt::format("{}: enabled, by the run with PID {}\n", NameOf(command), (*of_run).run_pid);
   }
   const Survey survey = SurveySessionsAndRuns();
   for (const SessionStatus& session : survey.sessions) {
@@ -294,9 +284,8 @@ Expected<void> Complete(SnapshotPeriodicCommand& command, const ProgramLine&) {
 }
 
 Expected<void> Complete(SnapshotConfigCommand& command, const ProgramLine&) {
-  const Expected<SnapshotSetting> setting = ParseSetting(command.setting_word);
-  if (!setting) return Unexpected(setting.error());
-  command.setting = *setting;
+  LEAKGATE_TRY_ASSIGN(const SnapshotSetting setting, ParseSetting(command.setting_word));
+  command.setting = setting;
   if (command.pid.has_value() == command.image.has_value()) {
     return UsageError(
         "name one PID or one image: leakgate snapshot config --pid PID enable, leakgate snapshot "
@@ -325,32 +314,25 @@ std::string TakenText(const fs::path& path, const SnapshotSubject& subject,
 }
 
 Expected<int> Execute(const SnapshotTakeCommand& command) {
-  const auto subject = SnapshotSubject::Find(*command.pid, command.session);
-  if (!subject) return Unexpected(subject.error());
-  const Expected<fs::path> path = PlaceOfSnapshot(command.output, subject->process());
-  if (!path) return Unexpected(path.error());
-  const auto taken = subject->Take(*path, command.care);
-  if (!taken) return Unexpected(taken.error());
-  Print(stderr, TakenText(*path, *subject, *taken));
+  LEAKGATE_TRY_ASSIGN(const auto subject, SnapshotSubject::Find(*command.pid, command.session));
+  LEAKGATE_TRY_ASSIGN(const fs::path path, PlaceOfSnapshot(command.output, subject.process()));
+  LEAKGATE_TRY_ASSIGN(const auto taken, subject.Take(path, command.care));
+  Print(stderr, TakenText(path, subject, taken));
   return kExitPass;
 }
 
 Expected<int> Execute(const SnapshotPeriodicCommand& command) {
-  const auto subject = SnapshotSubject::Find(*command.pid, command.session);
-  if (!subject) return Unexpected(subject.error());
+  LEAKGATE_TRY_ASSIGN(const auto subject, SnapshotSubject::Find(*command.pid, command.session));
   if (IsSnapshotFile(command.directory)) {
     return UsageError(fmt::format("-o {}: a file takes one snapshot; name a directory",
                                   command.directory.string()));
   }
-  if (const Expected<void> made = MakeSnapshotDirectory(command.directory); !made) {
-    return Unexpected(made.error());
-  }
+  LEAKGATE_TRY(MakeSnapshotDirectory(command.directory));
   const BlockedSignals signals;
-  Series series(command, *subject);
+  Series series(command, subject);
   for (;;) {
-    const bool is_last = subject->HasEnded();
-    const Expected<void> taken = series.TakeNext();
-    if (!taken) return Unexpected(taken.error());
+    const bool is_last = subject.HasEnded();
+    LEAKGATE_TRY(series.TakeNext());
     if (command.most && series.taken() >= *command.most) return kExitPass;
     if (is_last) {
       PrintMessage(fmt::format("PID {} has ended", *command.pid));
@@ -363,8 +345,7 @@ Expected<int> Execute(const SnapshotPeriodicCommand& command) {
 
 Expected<int> Execute(const SnapshotConfigCommand& command) {
   if (command.pid && command.setting != SnapshotSetting::kQuery) {
-    const Expected<void> is_free = RequireInNoRun(*command.pid);
-    if (!is_free) return Unexpected(is_free.error());
+    LEAKGATE_TRY(RequireInNoRun(*command.pid));
   }
   switch (command.setting) {
     case SnapshotSetting::kEnable:

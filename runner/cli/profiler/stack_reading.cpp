@@ -56,17 +56,15 @@ Expected<std::vector<std::filesystem::path>> SymbolsOf(const StackReading& readi
 }
 
 Expected<Symbolizer> SymbolizerOf(const StackReading& reading) {
-  Expected<std::vector<std::filesystem::path>> symbols = SymbolsOf(reading);
-  if (!symbols) return Unexpected(symbols.error());
-  return Symbolizer(IsRuntimeModule, *std::move(symbols));
+  LEAKGATE_TRY_ASSIGN(std::vector<std::filesystem::path> symbols, SymbolsOf(reading));
+  return Symbolizer(IsRuntimeModule, std::move(symbols));
 }
 
 Expected<StackQuery> StackQueryOf(const StackReading& reading) {
   StackQuery query{.filters = reading.filters, .without = reading.without};
   if (reading.budgets.empty()) return query;
-  Expected<std::vector<BudgetFile>> budgets = LoadBudgetFiles(reading.budgets);
-  if (!budgets) return Unexpected(budgets.error());
-  query.budgets = *std::move(budgets);
+  LEAKGATE_TRY_ASSIGN(std::vector<BudgetFile> budgets, LoadBudgetFiles(reading.budgets));
+  query.budgets = std::move(budgets);
   return query;
 }
 
@@ -103,10 +101,9 @@ Expected<ExportPlace> PlaceOfExport(const std::filesystem::path& output,
 Expected<void> WriteExport(const ExportPlace& place,
                            const std::function<Expected<void>(std::ostream& out)>& write) {
   if (place.path.empty()) return write(OutputStream());
-  Expected<AtomicFile> file = AtomicFile::Create(place.path);
-  if (!file) return Unexpected(file.error());
-  if (const Expected<void> written = write(file->out()); !written) return written;
-  if (const Expected<void> committed = file->Commit(); !committed) return committed;
+  LEAKGATE_TRY_ASSIGN(AtomicFile file, AtomicFile::Create(place.path));
+  if (const Expected<void> written = write(file.out()); !written) return written;
+  if (const Expected<void> committed = file.Commit(); !committed) return committed;
   if (place.is_ours) PrintMessage(fmt::format("written: {}", place.path.string()));
   return {};
 }

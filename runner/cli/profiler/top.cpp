@@ -65,10 +65,9 @@ class OwnSession {
   Expected<void> End() {
     const std::string name = std::exchange(name_, "");
     if (name.empty()) return {};
-    const Expected<StoppedSession> stopped = StopSession(name);
-    if (!stopped) return Unexpected(stopped.error());
-    if (stopped->problems.empty()) return {};
-    return InconclusiveError(fmt::format("still traced: {}", stopped->problems.front()));
+    LEAKGATE_TRY_ASSIGN(const StoppedSession stopped, StopSession(name));
+    if (stopped.problems.empty()) return {};
+    return InconclusiveError(fmt::format("still traced: {}", stopped.problems.front()));
   }
 
  private:
@@ -150,40 +149,35 @@ class Watch {
   }
 
   Expected<void> Add(FoundProcess found) {
-    Expected<Symbolizer> symbolizer = SymbolizerOf(command_.reading);
-    if (!symbolizer) return Unexpected(symbolizer.error());
+    LEAKGATE_TRY_ASSIGN(Symbolizer symbolizer, SymbolizerOf(command_.reading));
     const Key key{found.status.pid, found.status.generation};
-    Expected<SnapshotSubject> subject = SnapshotSubject::Of(std::move(found));
-    if (!subject) return Unexpected(subject.error());
-    processes_.emplace(key, std::make_unique<Watched>(*std::move(subject), *std::move(symbolizer)));
+    LEAKGATE_TRY_ASSIGN(SnapshotSubject subject, SnapshotSubject::Of(std::move(found)));
+    processes_.emplace(key, std::make_unique<Watched>(std::move(subject), std::move(symbolizer)));
     return {};
   }
 
   // Learns who traces the process. Later looks ask only there.
   Expected<void> Find() {
-    Expected<FoundProcess> found = FindProcess(*pid_);
-    if (!found) return Unexpected(found.error());
+    LEAKGATE_TRY_ASSIGN(FoundProcess found, FindProcess(*pid_));
     has_found_ = true;
-    session_ = found->session;
-    return Add(*std::move(found));
+    session_ = found.session;
+    return Add(std::move(found));
   }
 
   Expected<void> Update() {
     if (session_.empty()) return UpdateFromRun();
-    const Expected<SessionStatus> status = QuerySession(session_);
-    if (!status) return Unexpected(status.error());
-    for (const ProcessStatus& process : status->processes) {
+    LEAKGATE_TRY_ASSIGN(const SessionStatus status, QuerySession(session_));
+    for (const ProcessStatus& process : status.processes) {
       if (pid_.value_or(process.pid) == process.pid) TakeUp(process);
     }
     return {};
   }
 
   Expected<void> UpdateFromRun() {
-    Expected<std::optional<FoundProcess>> found = FindInRuns(*pid_);
-    if (!found) return Unexpected(found.error());
-    if (!*found || processes_.contains({*pid_, (**found).status.generation})) return {};
+    LEAKGATE_TRY_ASSIGN(std::optional<FoundProcess> found, FindInRuns(*pid_));
+    if (!found || processes_.contains({*pid_, (*found).status.generation})) return {};
     for (const auto& [key, process] : processes_) process->is_replaced = true;
-    (void)Add(**std::move(found));
+    (void)Add(*std::move(found));
     return {};
   }
 
@@ -397,8 +391,7 @@ Expected<void> Complete(TopCommand& command, const ProgramLine& program) {
   }
   const std::string& subject = command.subjects.front();
   if (!AsPid(subject)) {
-    const Expected<std::string> name = ParseSessionName("SESSION", subject);
-    if (!name) return Unexpected(name.error());
+    LEAKGATE_TRY(ParseSessionName("SESSION", subject));
   }
   const auto symbols = SymbolsOf(command.reading);
   return symbols ? Expected<void>() : Unexpected(symbols.error());
@@ -413,7 +406,7 @@ Expected<int> Execute(const TopCommand& command) {
     return UsageError(fmt::format("there is no process with PID {}", *pid));
   }
   if (pid && !FindProcess(*pid)) {
-    if (const Expected<void> begun = own.Begin(*pid); !begun) return Unexpected(begun.error());
+    LEAKGATE_TRY(own.Begin(*pid));
   }
   Watch watch(command, pid ? "" : subject, pid);
   const Expected<void> followed = FollowThrough(watch, command, signals);

@@ -145,16 +145,14 @@ bool IsOfThisClient(int error) {
 }  // namespace
 
 Expected<std::unique_ptr<ControlServer>> ControlServer::Start(ControlHandlers handlers) {
-  Expected<std::string> name = NameOfControl();
-  if (!name) return Unexpected(name.error());
-  Expected<UniqueFd> listener = Listen(*name);
-  if (!listener) return Unexpected(listener.error());
+  LEAKGATE_TRY_ASSIGN(std::string name, NameOfControl());
+  LEAKGATE_TRY_ASSIGN(UniqueFd listener, Listen(name));
 
   std::unique_ptr<ControlServer> server(new ControlServer);
-  server->name_ = *std::move(name);
+  server->name_ = std::move(name);
   server->handlers_ = std::move(handlers);
   server->most_clients_ = MostClients();
-  server->listener_ = *std::move(listener);
+  server->listener_ = std::move(listener);
   server->stop_ = UniqueFd(::eventfd(0, EFD_CLOEXEC));
   if (!server->stop_) return InconclusiveError(fmt::format("no event descriptor: {}", ErrnoText()));
   server->thread_ = std::thread([raw = server.get()] { raw->Serve(); });

@@ -32,23 +32,21 @@ Expected<LookResult> LookAgain(ReachRequest request, const std::vector<LiveBlock
 std::shared_ptr<FileWords> NewFileWords() { return std::make_shared<FileWords>(); }
 
 Expected<std::vector<BlockReach>> FindReach(const ReachRequest& request) {
-  Expected<LookResult> first = OnThread(LookAtProcess, request, LookDepth::kQuick);
-  if (!first) return Unexpected(first.error());
+  LEAKGATE_TRY_ASSIGN(LookResult first, OnThread(LookAtProcess, request, LookDepth::kQuick));
   std::vector<std::size_t> lost;
   std::vector<LiveBlock> candidates;
-  for (std::size_t i = 0; i < first->reaches.size(); ++i) {
-    if (!IsLost(first->reaches[i].reach)) continue;
+  for (std::size_t i = 0; i < first.reaches.size(); ++i) {
+    if (!IsLost(first.reaches[i].reach)) continue;
     lost.push_back(i);
     candidates.push_back(request.candidates[i]);
   }
-  if (lost.empty() || first->depth == LookDepth::kSlow) return std::move(first->reaches);
+  if (lost.empty() || first.depth == LookDepth::kSlow) return std::move(first.reaches);
 
-  Expected<LookResult> second = LookAgain(request, candidates);
-  if (!second) return Unexpected(second.error());
+  LEAKGATE_TRY_ASSIGN(LookResult second, LookAgain(request, candidates));
   for (std::size_t i = 0; i < lost.size(); ++i) {
-    first->reaches[lost[i]] = std::move(second->reaches[i]);
+    first.reaches[lost[i]] = std::move(second.reaches[i]);
   }
-  return std::move(first->reaches);
+  return std::move(first.reaches);
 }
 
 Expected<HeapReach> FindReachOfAll(const ReachRequest& request) {
@@ -63,10 +61,9 @@ Expected<HeapReach> FindReachOfAll(const ReachRequest& request) {
   }
   if (lost.empty() || heap->depth == LookDepth::kSlow) return heap;
 
-  const Expected<LookResult> second = LookAgain(request, candidates);
-  if (!second) return Unexpected(second.error());
+  LEAKGATE_TRY_ASSIGN(const LookResult second, LookAgain(request, candidates));
   for (std::size_t i = 0; i < lost.size(); ++i) {
-    heap->reaches[lost[i]] = second->reaches[i].reach;
+    heap->reaches[lost[i]] = second.reaches[i].reach;
   }
   return heap;
 }

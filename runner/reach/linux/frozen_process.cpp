@@ -98,8 +98,7 @@ FrozenProcess::FrozenProcess(const FreezeRequest& request)
 
 Expected<FrozenProcess> FrozenProcess::Freeze(const FreezeRequest& request) {
   FrozenProcess process(request);
-  const Expected<void> seized = process.SeizeAllThreads();
-  if (!seized) return Unexpected(seized.error());
+  LEAKGATE_TRY(process.SeizeAllThreads());
   if (process.threads_.empty()) return EndedError(request.pid);
   process.FindThreadPointers();
   return process;
@@ -110,9 +109,8 @@ Expected<FrozenProcess> FrozenProcess::Freeze(const FreezeRequest& request) {
 Expected<void> FrozenProcess::SeizeAllThreads() {
   const Clock::time_point begin = Clock::now();
   for (;;) {
-    const Expected<bool> found = SeizeNewThreads();
-    if (!found) return Unexpected(found.error());
-    if (!*found && (Clock::now() - begin >= kFreezePatience || !ForgetWoken())) return {};
+    LEAKGATE_TRY_ASSIGN(const bool found, SeizeNewThreads());
+    if (!found && (Clock::now() - begin >= kFreezePatience || !ForgetWoken())) return {};
     const Expected<void> stopped = WaitForStops();
     if (!stopped) return stopped;
   }

@@ -676,38 +676,36 @@ enum class Standing {
 template <typename Take>
 Expected<void> LookOnce(const ReachRequest& request, Look::Candidates candidates, LookDepth depth,
                         SleepingThreads sleeping, const Take& take) {
-  Expected<FrozenProcess> frozen = FrozenProcess::Freeze(
-      {.pid = request.pid, .sleeping = sleeping, .asking_tid = request.asking_tid});
-  if (!frozen) return Unexpected(frozen.error());
-  Expected<HeapCopy> heap = request.region.CopyHeap();
-  if (!heap) return Unexpected(heap.error());
-  Expected<std::vector<MappedRange>> maps = ReadMaps(request.pid);
-  if (!maps) return Unexpected(maps.error());
+  LEAKGATE_TRY_ASSIGN(
+      FrozenProcess frozen,
+      FrozenProcess::Freeze(
+          {.pid = request.pid, .sleeping = sleeping, .asking_tid = request.asking_tid}));
+  LEAKGATE_TRY_ASSIGN(HeapCopy heap, request.region.CopyHeap());
+  LEAKGATE_TRY_ASSIGN(std::vector<MappedRange> maps, ReadMaps(request.pid));
   ProcessMemory memory(request.pid);
-  const Expected<void> is_short = RequireShortLook(request.pid, *maps, memory);
-  if (!is_short) return Unexpected(is_short.error());
+  LEAKGATE_TRY(RequireShortLook(request.pid, maps, memory));
 
-  std::vector<MappedModule> modules = FindModules(*maps, memory);
-  std::vector<AddressRange> arenas = FindArenaHeaps(*maps, memory);
-  Look look(request, candidates,
-            {.heap = *std::move(heap),
-             .maps = *std::move(maps),
-             .modules = std::move(modules),
-             .threads =
-                 WithPointers(request.region, SkipRedZoneOf(request.asking_tid, frozen->threads())),
-             .own_ranges = request.region.OwnRanges(),
-             .kept_ranges = request.region.KeptRanges(),
-             .reallocated = request.region.ReallocatedBlocks(),
-             .arenas = std::move(arenas)},
-            memory);
-  const std::string hides = WhatMayHide(frozen->threads());
-  if (look.HasLostBlocks() && frozen->threads().size() == 1 && hides.empty()) {
+  std::vector<MappedModule> modules = FindModules(maps, memory);
+  std::vector<AddressRange> arenas = FindArenaHeaps(maps, memory);
+  Look look(
+      request, candidates,
+      {.heap = std::move(heap),
+       .maps = std::move(maps),
+       .modules = std::move(modules),
+       .threads = WithPointers(request.region, SkipRedZoneOf(request.asking_tid, frozen.threads())),
+       .own_ranges = request.region.OwnRanges(),
+       .kept_ranges = request.region.KeptRanges(),
+       .reallocated = request.region.ReallocatedBlocks(),
+       .arenas = std::move(arenas)},
+      memory);
+  const std::string hides = WhatMayHide(frozen.threads());
+  if (look.HasLostBlocks() && frozen.threads().size() == 1 && hides.empty()) {
     depth = LookDepth::kSlow;
   }
   if (look.HasLostBlocks() && depth == LookDepth::kSlow) look.LookSlowly();
   look.Conclude();
-  const Standing standing = frozen->HasStoodStill() ? Standing::kStill : Standing::kWoken;
-  frozen->Thaw();
+  const Standing standing = frozen.HasStoodStill() ? Standing::kStill : Standing::kWoken;
+  frozen.Thaw();
   if (depth == LookDepth::kSlow && !hides.empty()) look.DoubtLost(hides);
   take(look, depth, standing);
   return {};
@@ -724,7 +722,7 @@ auto LookAt(const ReachRequest& request, Look::Candidates candidates, LookDepth 
       depth == LookDepth::kQuick ? SleepingThreads::kLeft : SleepingThreads::kStoppedUnseen;
   std::optional<decltype(take(std::declval<Look&>(), depth))> result;
   for (int i = 1; !result; ++i) {
-    const Expected<void> looked = LookOnce(
+    LEAKGATE_TRY(LookOnce(
         request, candidates, depth, sleeping, [&](Look& look, LookDepth deep, Standing standing) {
           if (standing == Standing::kWoken && i < kMostLooks) return;
           if (standing == Standing::kWoken) {
@@ -732,8 +730,7 @@ auto LookAt(const ReachRequest& request, Look::Candidates candidates, LookDepth 
             look.DoubtLost("not known, since threads woke whenever it was looked at");
           }
           result = take(look, deep);
-        });
-    if (!looked) return Unexpected(looked.error());
+        }));
     sleeping = SleepingThreads::kStoppedUnseen;
     if (!result) std::this_thread::sleep_for(std::chrono::milliseconds(1 << i));
   }

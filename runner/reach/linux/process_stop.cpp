@@ -19,9 +19,8 @@ class StopByFreezing final : public ProcessStop {
 }  // namespace
 
 Expected<std::unique_ptr<ProcessStop>> ProcessStop::Stop(int pid) {
-  Expected<FrozenProcess> frozen = FrozenProcess::Freeze({.pid = pid});
-  if (!frozen) return Unexpected(frozen.error());
-  return std::make_unique<StopByFreezing>(*std::move(frozen));
+  LEAKGATE_TRY_ASSIGN(FrozenProcess frozen, FrozenProcess::Freeze({.pid = pid}));
+  return std::make_unique<StopByFreezing>(std::move(frozen));
 }
 
 }  // namespace leakgate

@@ -28,10 +28,9 @@ RecordingWriter::RecordingWriter(std::ostream& out, const RecordingFacts& facts)
 Expected<RecordingWriter> RecordingWriter::Create(const std::filesystem::path& path,
                                                   AtomicFile::Existing existing,
                                                   const RecordingFacts& facts) {
-  Expected<AtomicFile> file = AtomicFile::CreateGrowing(path, existing);
-  if (!file) return Unexpected(file.error());
-  RecordingWriter writer(file->out(), facts);
-  writer.file_.emplace(*std::move(file));
+  LEAKGATE_TRY_ASSIGN(AtomicFile file, AtomicFile::CreateGrowing(path, existing));
+  RecordingWriter writer(file.out(), facts);
+  writer.file_.emplace(std::move(file));
   return writer;
 }
 
@@ -100,8 +99,7 @@ Expected<RecordingClosing> RecordingWriter::Finish(RecordingClosing closing) {
   }
   records_.parts().Write(PartKind::kIndex, scratch_.bytes());
   if (!file_) return closing;
-  const Expected<void> committed = file_->Commit();
-  if (!committed) return Unexpected(committed.error());
+  LEAKGATE_TRY(file_->Commit());
   return closing;
 }
 

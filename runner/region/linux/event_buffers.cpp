@@ -32,9 +32,8 @@ Expected<Mapping> MapControl(const UniqueFd& fd) {
 
 Expected<void> EventBuffers::Ask(const UniqueFd& fd, const EventRequest& request) {
   if (request.buffer_bytes == 0) return {};
-  const Expected<Mapping> mapped = MapControl(fd);
-  if (!mapped) return Unexpected(mapped.error());
-  auto& control = *reinterpret_cast<EventControl*>(mapped->data());
+  LEAKGATE_TRY_ASSIGN(const Mapping mapped, MapControl(fd));
+  auto& control = *reinterpret_cast<EventControl*>(mapped.data());
   control.buffer_bytes = request.buffer_bytes;
   control.buffer_count.store(request.buffer_count, std::memory_order_relaxed);
   control.when_full.store(static_cast<std::uint32_t>(request.when_full), std::memory_order_relaxed);
@@ -46,23 +45,20 @@ Expected<void> EventBuffers::Ask(const UniqueFd& fd, const EventRequest& request
 }
 
 Expected<std::unique_ptr<EventBuffers>> EventBuffers::Attach(const UniqueFd& fd) {
-  Expected<Mapping> control = MapControl(fd);
-  if (!control) return Unexpected(control.error());
-  const auto& asked = *reinterpret_cast<const EventControl*>(control->data());
+  LEAKGATE_TRY_ASSIGN(Mapping control, MapControl(fd));
+  const auto& asked = *reinterpret_cast<const EventControl*>(control.data());
   const std::uint32_t bytes = asked.buffer_bytes;
   const std::uint32_t count = asked.buffer_count.load(std::memory_order_relaxed);
   if (bytes == 0) return nullptr;
   if (bytes > kMostBufferBytes || count > MostBuffers(bytes)) {
     return InconclusiveError("the region's event buffers are damaged");
   }
-  Expected<Mapping> memory =
-      Mapping::Map(fd, region_offset::kEvents, kMaxEventBytes, MappingAccess::kReadOnly);
-  if (!memory) return Unexpected(memory.error());
-  Expected<Mapping> tables =
-      Mapping::Map(fd, 0, region_offset::kEventControl, MappingAccess::kReadOnly);
-  if (!tables) return Unexpected(tables.error());
+  LEAKGATE_TRY_ASSIGN(Mapping memory, Mapping::Map(fd, region_offset::kEvents, kMaxEventBytes,
+                                                   MappingAccess::kReadOnly));
+  LEAKGATE_TRY_ASSIGN(Mapping tables,
+                      Mapping::Map(fd, 0, region_offset::kEventControl, MappingAccess::kReadOnly));
   return std::unique_ptr<EventBuffers>(
-      new EventBuffers(*std::move(tables), *std::move(control), *std::move(memory), bytes, count));
+      new EventBuffers(std::move(tables), std::move(control), std::move(memory), bytes, count));
 }
 
 EventBuffers::EventBuffers(Mapping tables, Mapping control, Mapping memory, std::uint32_t bytes,

@@ -65,9 +65,8 @@ Expected<LiveChunk> LiveChunks::Get(std::uint32_t chunk) {
   const std::scoped_lock lock(mutex_);
   std::shared_ptr<const Mapping> mapping = known_[chunk].mapping;
   if (mapping == nullptr) {
-    Expected<std::shared_ptr<const Mapping>> mapped = Map(chunk);
-    if (!mapped) return Unexpected(mapped.error());
-    mapping = *std::move(mapped);
+    LEAKGATE_TRY_ASSIGN(std::shared_ptr<const Mapping> mapped, Map(chunk));
+    mapping = std::move(mapped);
   }
   const std::uint64_t begin = region_offset::kChunks + chunk * kChunkBytes;
   const FileRange range{begin, begin + kChunkBytes};

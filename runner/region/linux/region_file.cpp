@@ -28,16 +28,14 @@ Expected<UniqueFd> CreateSealedMemory(std::uint64_t bytes) {
 }  // namespace
 
 Expected<std::unique_ptr<RegionFile>> RegionFile::Create(const RegionOwner& owner) {
-  Expected<UniqueFd> fd = CreateSealedMemory(region_offset::kEnd);
-  if (!fd) return Unexpected(fd.error());
+  LEAKGATE_TRY_ASSIGN(UniqueFd fd, CreateSealedMemory(region_offset::kEnd));
 
   std::unique_ptr<RegionFile> file(new RegionFile);
   file->pid_ = owner.pid;
-  file->fd_ = *std::move(fd);
-  Expected<Mapping> writable =
-      Mapping::Map(file->fd_, 0, region_offset::kWindows, MappingAccess::kReadWrite);
-  if (!writable) return Unexpected(writable.error());
-  file->writable_ = *std::move(writable);
+  file->fd_ = std::move(fd);
+  LEAKGATE_TRY_ASSIGN(Mapping writable, Mapping::Map(file->fd_, 0, region_offset::kWindows,
+                                                     MappingAccess::kReadWrite));
+  file->writable_ = std::move(writable);
 
   auto& header = *reinterpret_cast<RegionHeader*>(file->writable_.data());
   header.magic = kRegionMagic;
@@ -51,12 +49,9 @@ Expected<std::unique_ptr<RegionFile>> RegionFile::Create(const RegionOwner& owne
   header.stack_events = owner.stack_events;
   header.counts_temporary = owner.counts_temporary ? 1 : 0;
 
-  if (const Expected<void> asked = EventBuffers::Ask(file->fd_, owner.events); !asked) {
-    return Unexpected(asked.error());
-  }
-  Expected<RegionReader> reader = RegionReader::Attach(file->fd_);
-  if (!reader) return Unexpected(reader.error());
-  file->reader_ = std::make_unique<RegionReader>(*std::move(reader));
+  LEAKGATE_TRY(EventBuffers::Ask(file->fd_, owner.events));
+  LEAKGATE_TRY_ASSIGN(RegionReader reader, RegionReader::Attach(file->fd_));
+  file->reader_ = std::make_unique<RegionReader>(std::move(reader));
   return file;
 }
 

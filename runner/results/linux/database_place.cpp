@@ -41,9 +41,7 @@ Expected<std::filesystem::path> PlaceOf(const std::filesystem::path& path, Datab
   if (place->occupant() && !S_ISREG(place->occupant()->st_mode)) {
     return Unusable(path, "not a regular file");
   }
-  if (const Expected<void> checked = CheckJournals(*place, path); !checked) {
-    return Unexpected(checked.error());
-  }
+  LEAKGATE_TRY(CheckJournals(*place, path));
   if (is_read && !place->occupant()) {
     return UsageError(
         fmt::format("{}: there is no such history; begin one: leakgate history add {} RESULT",

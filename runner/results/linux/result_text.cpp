@@ -129,27 +129,25 @@ Unexpected CannotUnpack(const fs::path& path, int error) {
 
 // Appends all of the report `name` to what was unpacked before.
 Expected<Unpacked::Member> Unpack(const fs::path& path, const std::string& name) {
-  const Expected<Archive> archive = OpenArchive(path);
-  if (!archive) return Unexpected(archive.error());
+  LEAKGATE_TRY_ASSIGN(const Archive archive, OpenArchive(path));
   Unpacked& all = AllUnpacked();
   if (!all.file) all.file = OpenTemporaryFile();
   if (!all.file) return CannotUnpack(InArchive(path, name), errno);
   const std::uint64_t begin = all.size;
   std::vector<char> bytes(1 << 18);
   while (true) {
-    const Expected<std::size_t> count =
-        (*archive)->Read(name, all.size - begin, bytes.data(), bytes.size());
-    if (!count) return Unexpected(count.error());
-    if (*count == 0) return Unpacked::Member{begin, all.size - begin};
-    if (all.size + *count > kMostUnpackedBytes) {
+    LEAKGATE_TRY_ASSIGN(const std::size_t count,
+                        (archive)->Read(name, all.size - begin, bytes.data(), bytes.size()));
+    if (count == 0) return Unpacked::Member{begin, all.size - begin};
+    if (all.size + count > kMostUnpackedBytes) {
       return TooMuchInArchive(InArchive(path, name),
                               fmt::format("is one of several that hold more than {} MiB together",
                                           kMostUnpackedBytes >> 20));
     }
-    if (!WriteAt(all.file.get(), {bytes.data(), *count}, all.size)) {
+    if (!WriteAt(all.file.get(), {bytes.data(), count}, all.size)) {
       return CannotUnpack(InArchive(path, name), errno);
     }
-    all.size += *count;
+    all.size += count;
   }
 }
 
@@ -161,10 +159,9 @@ bool IsArchive(const fs::path& path) {
 }
 
 Expected<std::vector<fs::path>> JsonFilesIn(const fs::path& path) {
-  const Expected<Archive> archive = OpenArchive(path);
-  if (!archive) return Unexpected(archive.error());
+  LEAKGATE_TRY_ASSIGN(const Archive archive, OpenArchive(path));
   std::vector<fs::path> files;
-  for (const auto& [name, report] : (*archive)->reports()) files.push_back(InArchive(path, name));
+  for (const auto& [name, report] : (archive)->reports()) files.push_back(InArchive(path, name));
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -177,9 +174,8 @@ Expected<ResultText> ResultText::Open(const fs::path& path, std::uint64_t begin)
   const std::string key = IdentityOf(archive) + '/' + name;
   auto member = known.find(key);
   if (member == known.end()) {
-    const Expected<Unpacked::Member> unpacked = Unpack(archive, name);
-    if (!unpacked) return Unexpected(unpacked.error());
-    member = known.emplace(key, *unpacked).first;
+    LEAKGATE_TRY_ASSIGN(const Unpacked::Member unpacked, Unpack(archive, name));
+    member = known.emplace(key, unpacked).first;
   }
   const std::uint64_t end = member->second.begin + member->second.size;
   return ResultText([at = std::min(member->second.begin + begin, end), end](
@@ -220,9 +216,7 @@ Expected<ResultText> ResultText::OpenMember(const fs::path& path, const std::str
   if (!archive) return Unexpected(archive.error());
   // What is wrong with it is said before anything is read, and by who unpacks it.
   char none = 0;
-  if (const auto begun = (*archive)->Read(name, 0, &none, 0); !begun) {
-    return Unexpected(begun.error());
-  }
+  LEAKGATE_TRY((*archive)->Read(name, 0, &none, 0));
   return ResultText([archive = *archive, name, at = std::uint64_t{0}, is_over = false](
                         char* to, std::size_t size) mutable -> std::size_t {
     if (is_over) return 0;

@@ -189,14 +189,13 @@ Check CheckAddressSpace(std::optional<std::uint64_t> limit) {
 
 Expected<std::vector<Check>> CheckProgram(const DoctorRequest& request) {
   const InheritedState inherited = InheritedState::Take();
-  const Expected<std::filesystem::path> program = FindProgram(request.program);
-  if (!program) return Unexpected(program.error());
+  LEAKGATE_TRY_ASSIGN(const std::filesystem::path program, FindProgram(request.program));
 
-  const std::filesystem::path image = ImageBehind(program->string());
+  const std::filesystem::path image = ImageBehind(program.string());
   const Expected<ImageInspection> inspection = InspectImage(image);
-  std::vector<Check> checks = {CheckImage(CalledName(*program, image), inspection)};
+  std::vector<Check> checks = {CheckImage(CalledName(program, image), inspection)};
   if (checks.front().result == CheckResult::kOk) {
-    const Expected<void> launched = TryToLaunch(*program, request, inherited);
+    const Expected<void> launched = TryToLaunch(program, request, inherited);
     if (!launched && launched.error().exit_code == ExitCode::kUsage) {
       return Unexpected(launched.error());
     }

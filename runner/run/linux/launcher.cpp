@@ -164,8 +164,7 @@ void FillStandardDescriptors() {
 }  // namespace
 
 Expected<std::unique_ptr<SuspendedProcess>> SuspendedProcess::Launch(const LaunchRequest& request) {
-  const Expected<void> can_watch = RequirePidDescriptors();
-  if (!can_watch) return Unexpected(can_watch.error());
+  LEAKGATE_TRY(RequirePidDescriptors());
   boost::asio::io_context context;
   boost::system::error_code error;
   process::default_process_launcher launcher;
@@ -186,8 +185,7 @@ Expected<std::unique_ptr<SuspendedProcess>> SuspendedProcess::Launch(const Launc
 
   std::unique_ptr<SuspendedProcess> launched(new SuspendedProcess(child.id()));
   child.detach();
-  const Expected<void> stopped = WaitForExecStop(launched->pid_);
-  if (!stopped) return Unexpected(stopped.error());
+  LEAKGATE_TRY(WaitForExecStop(launched->pid_));
   return launched;
 }
 

@@ -77,9 +77,8 @@ Expected<SocketMessage> RunServer::Answer(const Json& request) const {
   if (what != "region") {
     return UsageError(fmt::format("{} does not know '{}'", NameOfRun(::getpid()), what));
   }
-  Expected<ProcessRegion> process = Find(request);
-  if (!process) return Unexpected(process.error());
-  return SocketMessage{ToJson(process->status), std::move(process->region)};
+  LEAKGATE_TRY_ASSIGN(ProcessRegion process, Find(request));
+  return SocketMessage{ToJson(process.status), std::move(process.region)};
 }
 
 // Returns a usage error if the run does not trace the process or has judged it already.

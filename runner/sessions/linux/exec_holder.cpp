@@ -360,10 +360,9 @@ Expected<HandledProcesses> HandledProcesses::Make() {
   if (!memory || ::ftruncate(memory.get(), kBytes) != 0) {
     return InconclusiveError(fmt::format("cannot start the session's holder: {}", ErrnoText()));
   }
-  Expected<Mapping> mapping = Mapping::Map(memory, 0, kBytes, MappingAccess::kReadWrite);
-  if (!mapping) return Unexpected(mapping.error());
+  LEAKGATE_TRY_ASSIGN(Mapping mapping, Mapping::Map(memory, 0, kBytes, MappingAccess::kReadWrite));
   HandledProcesses handled;
-  handled.memory_ = *std::move(mapping);
+  handled.memory_ = std::move(mapping);
   return handled;
 }
 
@@ -389,8 +388,7 @@ bool HandledProcesses::Has(int pid, std::uint64_t start_time, const std::string&
 }
 
 Expected<ExecHolder> ExecHolder::Fork() {
-  Expected<HandledProcesses> handled = HandledProcesses::Make();
-  if (!handled) return Unexpected(handled.error());
+  LEAKGATE_TRY_ASSIGN(HandledProcesses handled, HandledProcesses::Make());
   int ends[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
     return InconclusiveError(fmt::format("cannot start the session's holder: {}", ErrnoText()));
@@ -404,10 +402,10 @@ Expected<ExecHolder> ExecHolder::Fork() {
   }
   if (pid == 0) {
     owners.Reset();
-    RunHolder(std::move(holders), *std::move(handled), owner);
+    RunHolder(std::move(holders), std::move(handled), owner);
     ::_exit(0);
   }
-  return ExecHolder(std::move(owners), *std::move(handled), pid);
+  return ExecHolder(std::move(owners), std::move(handled), pid);
 }
 
 Expected<void> ExecHolder::Begin(const HolderOrders& orders) {

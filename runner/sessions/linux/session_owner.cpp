@@ -49,15 +49,16 @@ class Owner {
                    [this](int pid) { return strangers_->Describe(pid); }) {}
 
   Expected<void> Open() {
-    auto server = ControlServer::Start(
-        {.on_hello = [this](const ControlPeer& peer) { return processes_.OnHello(peer); },
-         .is_served = [this](const ControlPeer& peer,
-                             const std::string&) { return processes_.MayServe(peer); },
-         .on_unserved = [this](const ControlPeer& peer,
-                               const std::string& why) { processes_.NoteUnserved(peer, why); },
-         .on_failure = [this](const std::string& why) { processes_.NoteFailure(why); }});
-    if (!server) return Unexpected(server.error());
-    control_ = *std::move(server);
+    LEAKGATE_TRY_ASSIGN(
+        auto server,
+        ControlServer::Start(
+            {.on_hello = [this](const ControlPeer& peer) { return processes_.OnHello(peer); },
+             .is_served = [this](const ControlPeer& peer,
+                                 const std::string&) { return processes_.MayServe(peer); },
+             .on_unserved = [this](const ControlPeer& peer,
+                                   const std::string& why) { processes_.NoteUnserved(peer, why); },
+             .on_failure = [this](const std::string& why) { processes_.NoteFailure(why); }}));
+    control_ = std::move(server);
     for (const int pid : start_.scope.pids) {
       const Expected<void> enabled = Enable(pid);
       if (enabled) continue;
@@ -271,15 +272,12 @@ class Owner {
     }
     for (const int pid : drop->pids) {
       if (!processes_.DropPid(pid)) return NotThere("PID", std::to_string(pid));
-      const Expected<void> disabled =
-          processes_.IsTraced(pid) ? strangers_->Disable(pid) : Expected<void>{};
-      if (!disabled) return Unexpected(disabled.error());
+      LEAKGATE_TRY(processes_.IsTraced(pid) ? strangers_->Disable(pid) : Expected<void>{});
     }
     for (const ImageSelector& image : add->images) processes_.AddImage(image);
     if (watch_) watch_->NoteChange();
     for (const int pid : add->pids) {
-      const Expected<void> enabled = Enable(pid);
-      if (!enabled) return Unexpected(enabled.error());
+      LEAKGATE_TRY(Enable(pid));
     }
     return SocketMessage{ToJson(Status())};
   }
@@ -379,8 +377,7 @@ void RunOwner(const SessionStart& start, UniqueFd listener, UniqueFd ready) {
 }  // namespace
 
 Expected<void> StartSession(const SessionStart& start) {
-  Expected<UniqueFd> listener = ListenAsSession(start.name);
-  if (!listener) return Unexpected(listener.error());
+  LEAKGATE_TRY_ASSIGN(UniqueFd listener, ListenAsSession(start.name));
   int ends[2] = {-1, -1};
   if (::pipe2(ends, O_CLOEXEC) != 0) {
     return InconclusiveError(fmt::format("cannot start the session's owner: {}", ErrnoText()));
@@ -394,9 +391,9 @@ Expected<void> StartSession(const SessionStart& start) {
   }
   if (owner == 0) {
     told.Reset();
-    LeaveTheCommand(*listener, ready);
+    LeaveTheCommand(listener, ready);
     try {
-      RunOwner(start, *std::move(listener), std::move(ready));
+      RunOwner(start, std::move(listener), std::move(ready));
     } catch (const std::exception&) {
       ::_exit(static_cast<int>(ExitCode::kInconclusive));
     }

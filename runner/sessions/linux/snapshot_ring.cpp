@@ -189,16 +189,15 @@ void SnapshotRing::TakeNoted(const ProcessStatus& process) {
 Expected<void> SnapshotRing::Take(const ProcessStatus& process) {
   std::optional<ProcessRegion> found = processes_.RegionOf(process.pid, process.generation);
   if (!found) return {};  // it has been forgotten
-  const Expected<SnapshotSubject> subject =
-      SnapshotSubject::Of({session_, 0, std::move(found->status), std::move(found->region)});
-  if (!subject) return Unexpected(subject.error());
+  LEAKGATE_TRY_ASSIGN(
+      const SnapshotSubject subject,
+      SnapshotSubject::Of({session_, 0, std::move(found->status), std::move(found->region)}));
   fs::path path;
   {
     const std::lock_guard lock(mutex_);
     path = files_.Next(process);
   }
-  const auto taken = subject->Take(path, SnapshotCare::kRunning);
-  if (!taken) return Unexpected(taken.error());
+  LEAKGATE_TRY(subject.Take(path, SnapshotCare::kRunning));
   const std::lock_guard lock(mutex_);
   return files_.Add(path);
 }

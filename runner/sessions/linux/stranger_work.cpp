@@ -61,8 +61,7 @@ Expected<void> EnableHere(const EnableRequest& request, IfItAsks if_it_asks) {
       if_it_asks == IfItAsks::kLeaveIt &&
       CarriesMark(request.pid, fmt::format("{}={}", kControlVariable, request.control));
   if (is_left) return {};
-  const auto enabled = EnableRunning(request);
-  if (!enabled) return Unexpected(enabled.error());
+  LEAKGATE_TRY(EnableRunning(request));
   return {};
 }
 
@@ -96,9 +95,8 @@ Unexpected TooSlowError(unsigned uid) {
 }  // namespace
 
 Expected<std::unique_ptr<StrangerWork>> StrangerWork::Fork() {
-  Expected<WorkerFactory> factory = WorkerFactory::Fork("leakgate-worker", ServeOwner);
-  if (!factory) return Unexpected(factory.error());
-  return std::unique_ptr<StrangerWork>(new StrangerWork(*std::move(factory)));
+  LEAKGATE_TRY_ASSIGN(WorkerFactory factory, WorkerFactory::Fork("leakgate-worker", ServeOwner));
+  return std::unique_ptr<StrangerWork>(new StrangerWork(std::move(factory)));
 }
 
 std::optional<unsigned> StrangerWork::StrangerOf(int pid) {

@@ -103,14 +103,13 @@ Expected<void> BundleWriter::Finish(const std::filesystem::path& path) {
   if (!is_closed || std::fflush(stream) != 0 || std::fseek(stream, 0, SEEK_SET) != 0) {
     return NoRoom();
   }
-  Expected<AtomicFile> file = AtomicFile::Create(path, AtomicFile::Content::kSnapshot);
-  if (!file) return Unexpected(file.error());
+  LEAKGATE_TRY_ASSIGN(AtomicFile file, AtomicFile::Create(path, AtomicFile::Content::kSnapshot));
   std::vector<char> bytes(1U << 20);
   while (const std::size_t count = std::fread(bytes.data(), 1, bytes.size(), stream)) {
-    file->out().write(bytes.data(), static_cast<std::streamsize>(count));
+    file.out().write(bytes.data(), static_cast<std::streamsize>(count));
   }
   if (std::ferror(stream) != 0) return NoRoom();
-  return file->Commit();
+  return file.Commit();
 }
 
 namespace {
@@ -146,21 +145,18 @@ Expected<std::string> WithSymbols(const std::string& bytes, const std::string& n
   std::istringstream in(bytes);
   std::ostringstream out;
   snapshot_format::PartReader reader(in, name);
-  if (const Expected<void> begun = reader.ReadFirstLine(); !begun) {
-    return Unexpected(begun.error());
-  }
+  LEAKGATE_TRY(reader.ReadFirstLine());
   snapshot_format::PartWriter writer(out);
   while (true) {
-    const auto part = reader.Next();
-    if (!part) return Unexpected(part.error());
-    if (!*part) return std::move(out).str();
-    const auto kind = static_cast<PartKind>((*part)->kind);
+    LEAKGATE_TRY_ASSIGN(const auto part, reader.Next());
+    if (!part) return std::move(out).str();
+    const auto kind = static_cast<PartKind>((part)->kind);
     if (kind == PartKind::kSymbols || kind == PartKind::kSymbolProblems) continue;
     if (kind == PartKind::kClosing) {
       WriteRecords(PartKind::kSymbols, symbols.symbols, writer);
       WriteRecords(PartKind::kSymbolProblems, symbols.problems, writer);
     }
-    writer.Write(kind, (*part)->plain);
+    writer.Write(kind, (part)->plain);
   }
 }
 

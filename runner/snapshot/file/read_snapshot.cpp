@@ -29,18 +29,14 @@ class SnapshotReader::Checks {
 
   Expected<bool> ReadPart(const SnapshotVisitor& visitor) {
     if (!has_begun_) {
-      if (const Expected<void> begins = parts_.ReadFirstLine(); !begins) {
-        return Unexpected(begins.error());
-      }
+      LEAKGATE_TRY(parts_.ReadFirstLine());
       has_begun_ = true;
     }
-    const Expected<std::optional<Part>> part = parts_.Next();
-    if (!part) return Unexpected(part.error());
-    if (!*part && !is_closed_) return parts_.Broken("its end is missing");
-    if (!*part) return false;
+    LEAKGATE_TRY_ASSIGN(const std::optional<Part> part, parts_.Next());
+    if (!part && !is_closed_) return parts_.Broken("its end is missing");
+    if (!part) return false;
     if (is_closed_) return parts_.Broken("something follows its end");
-    const Expected<void> used = Use(**part, visitor);
-    if (!used) return Unexpected(used.error());
+    LEAKGATE_TRY(Use(*part, visitor));
     return true;
   }
 
@@ -78,10 +74,10 @@ SnapshotReader& SnapshotReader::operator=(SnapshotReader&&) noexcept = default;
 Expected<SnapshotReader> SnapshotReader::OpenFromBundle(
     const std::filesystem::path& path,
     const std::pair<std::filesystem::path, std::string>& inside) {
-  Expected<std::unique_ptr<std::istream>> stream = OpenInBundle(inside.first, inside.second);
-  if (!stream) return Unexpected(stream.error());
-  SnapshotReader reader(**stream, path.string());
-  reader.file_ = *std::move(stream);
+  LEAKGATE_TRY_ASSIGN(std::unique_ptr<std::istream> stream,
+                      OpenInBundle(inside.first, inside.second));
+  SnapshotReader reader(*stream, path.string());
+  reader.file_ = std::move(stream);
   return reader;
 }
 
@@ -92,12 +88,11 @@ Expected<SnapshotReader> SnapshotReader::Open(const std::filesystem::path& path)
   }
   if (const auto inside = SplitBundlePath(path)) return OpenFromBundle(path, *inside);
   if (IsBundle(path)) {
-    const Expected<std::vector<std::string>> names = SnapshotsIn(path);
-    if (!names) return Unexpected(names.error());
-    if (names->size() == 1) return OpenFromBundle(path, {path, names->front()});
+    LEAKGATE_TRY_ASSIGN(const std::vector<std::string> names, SnapshotsIn(path));
+    if (names.size() == 1) return OpenFromBundle(path, {path, names.front()});
     return UsageError(
         fmt::format("{0}: a bundle of {1} snapshots; name one, as leakgate snapshot show {0} does",
-                    path.string(), names->size()));
+                    path.string(), names.size()));
   }
   auto file = OpenRegularFile(path);
   if (!file) {
@@ -118,9 +113,8 @@ namespace {
 
 Expected<void> ReadAll(SnapshotReader& reader, const SnapshotVisitor& visitor) {
   while (true) {
-    const Expected<bool> read = reader.ReadPart(visitor);
-    if (!read) return Unexpected(read.error());
-    if (!*read) return {};
+    LEAKGATE_TRY_ASSIGN(const bool read, reader.ReadPart(visitor));
+    if (!read) return {};
   }
 }
 
@@ -133,9 +127,8 @@ Expected<void> ReadSnapshot(std::istream& in, const std::string& name,
 }
 
 Expected<void> ReadSnapshot(const std::filesystem::path& path, const SnapshotVisitor& visitor) {
-  Expected<SnapshotReader> reader = SnapshotReader::Open(path);
-  if (!reader) return Unexpected(reader.error());
-  return ReadAll(*reader, visitor);
+  LEAKGATE_TRY_ASSIGN(SnapshotReader reader, SnapshotReader::Open(path));
+  return ReadAll(reader, visitor);
 }
 
 }  // namespace leakgate

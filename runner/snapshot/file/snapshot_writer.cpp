@@ -13,10 +13,9 @@ SnapshotWriter::SnapshotWriter(std::ostream& out, const SnapshotFacts& facts)
 
 Expected<SnapshotWriter> SnapshotWriter::Create(const std::filesystem::path& path,
                                                 const SnapshotFacts& facts) {
-  Expected<AtomicFile> file = AtomicFile::Create(path, AtomicFile::Content::kSnapshot);
-  if (!file) return Unexpected(file.error());
-  SnapshotWriter writer(file->out(), facts);
-  writer.file_.emplace(*std::move(file));
+  LEAKGATE_TRY_ASSIGN(AtomicFile file, AtomicFile::Create(path, AtomicFile::Content::kSnapshot));
+  SnapshotWriter writer(file.out(), facts);
+  writer.file_.emplace(std::move(file));
   return writer;
 }
 
@@ -27,8 +26,7 @@ Expected<SnapshotClosing> SnapshotWriter::Finish(SnapshotClosing closing) {
   closing.mappings = records_.counts().mappings;
   records_.WriteAlone(PartKind::kClosing, closing);
   if (!file_) return closing;
-  const Expected<void> committed = file_->Commit();
-  if (!committed) return Unexpected(committed.error());
+  LEAKGATE_TRY(file_->Commit());
   return closing;
 }
 

@@ -72,16 +72,15 @@ Expected<SnapshotClosing> Copy(const RegionReader& region, const SnapshotRequest
                                SnapshotWriter& writer) {
   RegionRecords records(region, request.thread_name, writer.records());
   const std::uint32_t current = records.Window(region.CurrentWindow());
-  const Expected<void> copied =
-      region.VisitBlocks([&](std::span<const LiveBlock> blocks) { return records.Add(blocks); });
-  if (!copied) return Unexpected(copied.error());
+  LEAKGATE_TRY(
+      region.VisitBlocks([&](std::span<const LiveBlock> blocks) { return records.Add(blocks); }));
   AddMappings(region, request, writer, records);
   for (const FreedByCopy& freed : region.FreedBy()) records.Add(freed);
   for (const FreedByCopy& allocated : region.AllocatedBy()) records.AddAllocated(allocated);
   SnapshotClosing closing = ClosingOf(region, current);
   closing.drops[static_cast<std::size_t>(DropReason::kTextFull)] += records.left_out();
   if (request.copied) {
-    if (const Expected<void> fits = request.copied(); !fits) return Unexpected(fits.error());
+    LEAKGATE_TRY(request.copied());
   }
   return writer.Finish(closing);
 }
@@ -90,16 +89,15 @@ Expected<SnapshotClosing> Copy(const RegionReader& region, const SnapshotRequest
 
 Expected<SnapshotClosing> WriteSnapshot(const RegionReader& region, const SnapshotRequest& request,
                                         const std::filesystem::path& path) {
-  Expected<SnapshotWriter> writer = SnapshotWriter::Create(path, FactsOf(region, request));
-  if (!writer) return Unexpected(writer.error());
-  return Copy(region, request, *writer);
+  LEAKGATE_TRY_ASSIGN(SnapshotWriter writer,
+                      SnapshotWriter::Create(path, FactsOf(region, request)));
+  return Copy(region, request, writer);
 }
 
 Expected<std::string> SnapshotText(const RegionReader& region, const SnapshotRequest& request) {
   std::ostringstream text;
   SnapshotWriter writer(text, FactsOf(region, request));
-  const Expected<SnapshotClosing> copied = Copy(region, request, writer);
-  if (!copied) return Unexpected(copied.error());
+  LEAKGATE_TRY(Copy(region, request, writer));
   return std::move(text).str();
 }
 

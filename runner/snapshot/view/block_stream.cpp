@@ -94,13 +94,11 @@ void CommonStacks::Translation::Add(std::span<const SnapshotNode> nodes) {
 }
 
 Expected<OpenedSnapshot> OpenSnapshot(const std::filesystem::path& path) {
-  Expected<SnapshotReader> reader = SnapshotReader::Open(path);
-  if (!reader) return Unexpected(reader.error());
-  OpenedSnapshot file{*std::move(reader), {}};
+  LEAKGATE_TRY_ASSIGN(SnapshotReader reader, SnapshotReader::Open(path));
+  OpenedSnapshot file{std::move(reader), {}};
   SnapshotVisitor visitor;
   visitor.facts = [&](SnapshotFacts&& facts) { file.facts = std::move(facts); };
-  const Expected<bool> read = file.reader.ReadPart(visitor);
-  if (!read) return Unexpected(read.error());
+  LEAKGATE_TRY(file.reader.ReadPart(visitor));
   return file;
 }
 
@@ -134,9 +132,8 @@ Expected<void> BlockStream::Fill() {
   while (at_ == blocks_.size()) {
     blocks_.clear();
     at_ = 0;
-    const Expected<bool> read = reader_.ReadPart(visitor_);
-    if (!read) return Unexpected(read.error());
-    if (!*read) break;
+    LEAKGATE_TRY_ASSIGN(const bool read, reader_.ReadPart(visitor_));
+    if (!read) break;
   }
   return {};
 }

@@ -28,35 +28,30 @@ Expected<std::unique_ptr<SnapshotAges>> SnapshotAges::Open(const std::vector<fs:
   std::unique_ptr<SnapshotAges> ages(new SnapshotAges(shown));
   for (const fs::path& path : since) {
     std::error_code unknown;
-    const Expected<void> added =
-        fs::is_directory(path, unknown) ? ages->AddDirectory(path) : ages->AddFile(path);
-    if (!added) return Unexpected(added.error());
+    LEAKGATE_TRY(fs::is_directory(path, unknown) ? ages->AddDirectory(path) : ages->AddFile(path));
   }
-  const Expected<void> begun = ages->Begin();
-  if (!begun) return Unexpected(begun.error());
+  LEAKGATE_TRY(ages->Begin());
   return ages;
 }
 
 Expected<SnapshotAges::Earlier> SnapshotAges::Look(const fs::path& file) {
-  Expected<OpenedSnapshot> opened = OpenSnapshot(file);
-  if (!opened) return Unexpected(opened.error());
-  return Earlier{file.string(), std::move(opened->facts), nullptr};
+  LEAKGATE_TRY_ASSIGN(OpenedSnapshot opened, OpenSnapshot(file));
+  return Earlier{file.string(), std::move(opened.facts), nullptr};
 }
 
 Expected<void> SnapshotAges::AddFile(const fs::path& file) {
-  Expected<Earlier> found = Look(file);
-  if (!found) return Unexpected(found.error());
-  if (!IsSameProcess(found->facts, shown_)) {
+  LEAKGATE_TRY_ASSIGN(Earlier found, Look(file));
+  if (!IsSameProcess(found.facts, shown_)) {
     return UsageError(
         fmt::format("--since {}: it is of another process than the snapshot to show; name earlier "
                     "ones of the same",
-                    found->file));
+                    found.file));
   }
-  if (!IsEarlier(*found)) {
+  if (!IsEarlier(found)) {
     return UsageError(
-        fmt::format("--since {}: it is not earlier than the snapshot to show", found->file));
+        fmt::format("--since {}: it is not earlier than the snapshot to show", found.file));
   }
-  earlier_.push_back(*std::move(found));
+  earlier_.push_back(std::move(found));
   return {};
 }
 
@@ -66,10 +61,9 @@ Expected<void> SnapshotAges::AddDirectory(const fs::path& directory) {
   for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
        entry.increment(error)) {
     if (entry->path().extension() != ".snapshot") continue;
-    Expected<Earlier> found = Look(entry->path());
-    if (!found) return Unexpected(found.error());
-    const bool is_meant = IsSameProcess(found->facts, shown_) && IsEarlier(*found);
-    if (is_meant) earlier_.push_back(*std::move(found));
+    LEAKGATE_TRY_ASSIGN(Earlier found, Look(entry->path()));
+    const bool is_meant = IsSameProcess(found.facts, shown_) && IsEarlier(found);
+    if (is_meant) earlier_.push_back(std::move(found));
   }
   if (error) {
     return UsageError(fmt::format("--since {}: cannot read the directory: {}", directory.string(),
@@ -94,9 +88,8 @@ Expected<void> SnapshotAges::Begin() {
     earlier_ = std::move(some);
   }
   for (Earlier& it : earlier_) {
-    Expected<OpenedSnapshot> opened = OpenSnapshot(it.file);
-    if (!opened) return Unexpected(opened.error());
-    it.blocks = std::make_unique<BlockStream>(std::move(opened->reader), stacks_, nullptr);
+    LEAKGATE_TRY_ASSIGN(OpenedSnapshot opened, OpenSnapshot(it.file));
+    it.blocks = std::make_unique<BlockStream>(std::move(opened.reader), stacks_, nullptr);
   }
   amounts_.resize(earlier_.size() + 1);
   return {};

@@ -118,8 +118,7 @@ Expected<SnapshotDiff> DiffBlocks(SnapshotReader first_file, SnapshotReader seco
   BlockStream first(std::move(first_file), common, &contents);
   BlockStream second(std::move(second_file), common, &contents);
   ChangeByStack changes;
-  const Expected<void> compared = CompareBlocks(first, second, changes);
-  if (!compared) return Unexpected(compared.error());
+  LEAKGATE_TRY(CompareBlocks(first, second, changes));
   contents.facts = diff.first;
   contents.closing = first.closing();
   AddMissing(diff.files[0], contents, diff);
@@ -186,8 +185,8 @@ Expected<SnapshotDiff> DiffSites(SnapshotDiff diff, const DiffQuery& query,
                      Symbolizer(IsRuntimeModule, query.symbols));
   SnapshotView second({.stacks = {.filters = query.filters, .without = query.without}},
                       Symbolizer(IsRuntimeModule, query.symbols));
-  if (Expected<void> read = first.Read(diff.files[0]); !read) return Unexpected(read.error());
-  if (Expected<void> read = second.Read(diff.files[1]); !read) return Unexpected(read.error());
+  LEAKGATE_TRY(first.Read(diff.files[0]));
+  LEAKGATE_TRY(second.Read(diff.files[1]));
   const std::string build_id = BuildIdOfImage(first.contents());
   diff.has_lines = !build_id.empty() && build_id == BuildIdOfImage(second.contents());
   ChangedStacks stacks{.lines = diff.has_lines ? Lines::kTellApart : Lines::kMayHaveMoved};
@@ -209,14 +208,12 @@ Expected<SnapshotDiff> DiffSites(SnapshotDiff diff, const DiffQuery& query,
 
 Expected<SnapshotDiff> DiffSnapshots(const fs::path& first, const fs::path& second,
                                      const DiffQuery& query, const UseStacks& use_stacks) {
-  Expected<OpenedSnapshot> earlier = OpenSnapshot(first);
-  if (!earlier) return Unexpected(earlier.error());
-  Expected<OpenedSnapshot> later = OpenSnapshot(second);
-  if (!later) return Unexpected(later.error());
+  LEAKGATE_TRY_ASSIGN(OpenedSnapshot earlier, OpenSnapshot(first));
+  LEAKGATE_TRY_ASSIGN(OpenedSnapshot later, OpenSnapshot(second));
 
   SnapshotDiff diff;
-  diff.first = earlier->facts;
-  diff.second = later->facts;
+  diff.first = earlier.facts;
+  diff.second = later.facts;
   diff.files = {first.string(), second.string()};
   diff.is_same_process = IsSameProcess(diff.first, diff.second);
   diff.is_same_image = diff.is_same_process || AreOneProgram(diff.first, diff.second);
@@ -226,7 +223,7 @@ Expected<SnapshotDiff> DiffSnapshots(const fs::path& first, const fs::path& seco
                                   first.string(), second.string()));
   }
   diff.has_lines = true;
-  return DiffBlocks(std::move(earlier->reader), std::move(later->reader), std::move(diff), query,
+  return DiffBlocks(std::move(earlier.reader), std::move(later.reader), std::move(diff), query,
                     use_stacks);
 }
 

@@ -35,11 +35,10 @@ SnapshotView::SnapshotView(SnapshotQuery query, Symbolizer symbolizer)
 
 Expected<void> SnapshotView::Read(const std::filesystem::path& file) {
   if (!since_.empty()) {
-    const Expected<OpenedSnapshot> shown = OpenSnapshot(file);
-    if (!shown) return Unexpected(shown.error());
-    Expected<std::unique_ptr<SnapshotAges>> ages = SnapshotAges::Open(since_, shown->facts);
-    if (!ages) return Unexpected(ages.error());
-    ages_ = *std::move(ages);
+    LEAKGATE_TRY_ASSIGN(const OpenedSnapshot shown, OpenSnapshot(file));
+    LEAKGATE_TRY_ASSIGN(std::unique_ptr<SnapshotAges> ages,
+                        SnapshotAges::Open(since_, shown.facts));
+    ages_ = std::move(ages);
   }
   const auto read_file = [file](const SnapshotVisitor& visitor) {
     return ReadSnapshot(file, visitor);

@@ -96,10 +96,9 @@ fs::path PathInBundle(const fs::path& bundle, const std::string& name) {
 }
 
 Expected<std::vector<std::string>> SnapshotsIn(const fs::path& bundle) {
-  const auto archive = OpenArchive(bundle, ".snapshot");
-  if (!archive) return Unexpected(archive.error());
+  LEAKGATE_TRY_ASSIGN(const auto archive, OpenArchive(bundle, ".snapshot"));
   std::vector<std::string> names;
-  for (const auto& [name, member] : (*archive)->reports()) names.push_back(name);
+  for (const auto& [name, member] : (archive)->reports()) names.push_back(name);
   if (!names.empty()) return names;
   return UsageError(fmt::format(
       "{}: no snapshot is in this archive; name one that leakgate snapshot bundle has written",
@@ -107,17 +106,16 @@ Expected<std::vector<std::string>> SnapshotsIn(const fs::path& bundle) {
 }
 
 Expected<std::string> ManifestOf(const fs::path& bundle) {
-  const auto archive = OpenArchive(bundle, kManifestName);
-  if (!archive) return Unexpected(archive.error());
-  const auto found = (*archive)->reports().find(kManifestName);
-  if (found == (*archive)->reports().end()) return "";
+  LEAKGATE_TRY_ASSIGN(const auto archive, OpenArchive(bundle, kManifestName));
+  const auto found = (archive)->reports().find(kManifestName);
+  if (found == (archive)->reports().end()) return "";
   std::string text;
   std::vector<char> bytes(65536);
   while (text.size() <= kMostManifestBytes) {
-    const auto count = (*archive)->Read(kManifestName, text.size(), bytes.data(), bytes.size());
-    if (!count) return Unexpected(count.error());
-    if (*count == 0) return text;
-    text.append(bytes.data(), *count);
+    LEAKGATE_TRY_ASSIGN(const auto count,
+                        (archive)->Read(kManifestName, text.size(), bytes.data(), bytes.size()));
+    if (count == 0) return text;
+    text.append(bytes.data(), count);
   }
   return TooMuchInArchive(
       bundle, fmt::format("has more than {} MiB in {}", kMostManifestBytes >> 20, kManifestName));
@@ -125,15 +123,14 @@ Expected<std::string> ManifestOf(const fs::path& bundle) {
 
 Expected<std::unique_ptr<std::istream>> OpenInBundle(const fs::path& bundle,
                                                      const std::string& name) {
-  const auto archive = OpenArchive(bundle, ".snapshot");
-  if (!archive) return Unexpected(archive.error());
-  if (!(*archive)->reports().contains(name)) {
+  LEAKGATE_TRY_ASSIGN(const auto archive, OpenArchive(bundle, ".snapshot"));
+  if (!(archive)->reports().contains(name)) {
     return UsageError(
         fmt::format("{}: no such snapshot in this bundle; leakgate snapshot show {} "
                     "names those that there are",
                     InArchive(bundle, name).string(), bundle.string()));
   }
-  return std::make_unique<MemberStream>(*archive, name);
+  return std::make_unique<MemberStream>(archive, name);
 }
 
 }  // namespace leakgate
