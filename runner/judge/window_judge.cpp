@@ -381,9 +381,9 @@ void WindowJudge::ChargeAccounted(Results& results) {
     look.blocks.push_back(block);
     look.reaches.push_back(Reach::kLost);
   }
-  const Expected<HeapCopy> live = region_.CopyHeap();
+  const Expected<std::vector<LiveBlock>> live = region_.StillLive(look.blocks);
   for (std::size_t i = 0; i < look.blocks.size(); ++i) {
-    if (!live || !Contains(live->blocks, look.blocks[i])) look.reaches[i] = Reach::kRetained;
+    if (!live || !Contains(*live, look.blocks[i])) look.reaches[i] = Reach::kRetained;
   }
   ChargeLost(look, LossMoment::kInAccount, results);
 }
@@ -409,9 +409,6 @@ void WindowJudge::EndProgram(Results& results) {
 
 void WindowJudge::JudgeAgain(Results& results, std::string_view when, const WhichWindows& which,
                              const Look* look) {
-  if (open_.empty()) return;
-  const Expected<HeapCopy> live = region_.CopyHeap();
-  if (!live) return;
   for (auto open = open_.begin(); open != open_.end();) {
     auto& [window, evidence] = *open;
     const auto result = results.find(window);
@@ -419,9 +416,11 @@ void WindowJudge::JudgeAgain(Results& results, std::string_view when, const Whic
       ++open;
       continue;
     }
+    const Expected<std::vector<LiveBlock>> live = region_.StillLive(evidence.blocks);
+    if (!live) return;
     // What is freed only as the program ends may have grown all the while.
     if (look != nullptr || result->second.budget->free_by != FreeBy::kTest) {
-      MarkReleased(live->blocks, when, evidence);
+      MarkReleased(*live, when, evidence);
       const bool may_have_unmapped = !result->second.mappings.empty();
       if (result->second.budget->free_by != FreeBy::kTest || may_have_unmapped) {
         CodeCharges charges = ChargesOf(result->second.kind, result->second);
@@ -516,10 +515,10 @@ void WindowJudge::NoteLost(const WindowEvidence& evidence) {
 
 // What was held when its window was judged may be lost by now.
 void WindowJudge::NoteUntold(const std::string& problem, Results& results) {
-  const Expected<HeapCopy> live = region_.CopyHeap();
+  const Expected<std::vector<LiveSum>> live = region_.SumBlocks();
   if (!live) return;
   std::set<std::uint32_t> windows;
-  for (const LiveBlock& block : live->blocks) windows.insert(block.window);
+  for (const LiveSum& sum : *live) windows.insert(sum.window);
   for (auto& [window, result] : results) {
     if (!windows.contains(window) || !AnyBudgetAsksForReach(result)) continue;
     const auto open = open_.find(window);

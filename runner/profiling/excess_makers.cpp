@@ -73,7 +73,7 @@ class RecordedImages {
                                                                        : BoundarySource::kStream,
                                             .stack_depth = setup_.request.stack_depth,
                                             .events = events}));
-    RecorderSetup setup{.process = DescribeProcess((region)->reader(), pid, ExecutedProgramOf(pid)),
+    RecorderSetup setup{.process = DescribeProcess(region->reader(), pid, ExecutedProgramOf(pid)),
                         .thread_name = [pid](int tid) { return NameOfThread(pid, tid); },
                         .unit = unit_,
                         .request = events,

@@ -48,11 +48,11 @@ class RecordedRun {
                    server_failure_ = fmt::format("PID {} could not be traced: {}", peer.pid, why);
                  },
              .on_failure = [this](const std::string& why) { server_failure_ = why; }}));
-    LEAKGATE_TRY_ASSIGN(auto process, Launch((server)->name(), signals));
+    LEAKGATE_TRY_ASSIGN(auto process, Launch(server->name(), signals));
     LEAKGATE_TRY(RequireTraceable(*process));
-    pid_ = (process)->pid();
+    pid_ = process->pid();
     command_server_ = RunServer::Start([this] { return Processes(); });
-    LEAKGATE_TRY((process)->Resume());
+    LEAKGATE_TRY(process->Resume());
     ProgramWatch watch(*process, signals, witness);
     RecordOutcome outcome;
     outcome.program = watch.WaitUntil(std::nullopt).value();
@@ -131,7 +131,7 @@ class RecordedRun {
                                             .stack_depth = request_.stack_depth,
                                             .stack_events = request_.stack_events,
                                             .events = events}));
-    RecorderSetup setup{.process = DescribeProcess((region)->reader(), pid, ExecutedProgramOf(pid)),
+    RecorderSetup setup{.process = DescribeProcess(region->reader(), pid, ExecutedProgramOf(pid)),
                         .thread_name = [pid](int tid) { return NameOfThread(pid, tid); },
                         .unit = unit_,
                         .request = events,

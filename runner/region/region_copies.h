@@ -26,6 +26,15 @@ struct LiveBlock {
   bool is_static = false;       // made by a local static variable's initialiser, begun in `window`
 };
 
+// The live blocks of one call stack that were allocated in one window, by one thread, under one
+// allowance.
+struct LiveSum {
+  std::uint32_t stack = 0;
+  std::uint32_t window = 0;
+  std::uint32_t allowance = 0;
+  Amount amount;
+};
+
 // A mapping that the program has made itself, or a thread's stack.
 struct MappingCopy {
   std::uint64_t address = 0;  // 0: the stack of a thread that has not begun

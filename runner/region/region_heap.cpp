@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bitset>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "common/live_slot.h"
@@ -185,6 +186,14 @@ std::uint32_t RegionReader::WindowOfContext(std::uint32_t context) const {
   return context < kMaxContexts ? Context(context).window : 0;
 }
 
+// Returns the chunk's number plus 1; 0 if there is none.
+std::uint32_t RegionReader::ChunkAt(std::uint64_t directory_index) const {
+  if (directory_index >= kDirectoryEntries) return 0;
+  const auto* const entries = At<std::atomic<std::uint32_t>>(region_offset::kDirectory);
+  const std::uint32_t entry = entries[directory_index].load(std::memory_order_acquire);
+  return entry > kMaxChunks ? 0 : entry;
+}
+
 // Calls `use(directory_index, chunk)` for each chunk, sorted by address, until a call fails.
 template <typename Use>
 Expected<void> RegionReader::ForEachChunk(Use use) const {
@@ -194,9 +203,8 @@ Expected<void> RegionReader::ForEachChunk(Use use) const {
     const std::uint64_t first = (range.begin - directory.begin) / sizeof(std::uint32_t);
     const std::uint64_t last = (range.end - directory.begin) / sizeof(std::uint32_t);
     for (std::uint64_t index = first; index < last; ++index) {
-      const auto* const entries = At<std::atomic<std::uint32_t>>(region_offset::kDirectory);
-      const std::uint32_t entry = entries[index].load(std::memory_order_acquire);
-      if (entry == 0 || entry > kMaxChunks || seen.test(entry - 1)) continue;
+      const std::uint32_t entry = ChunkAt(index);
+      if (entry == 0 || seen.test(entry - 1)) continue;
       seen.set(entry - 1);
       CheckTime();
       LEAKGATE_TRY(use(index, entry - 1));
@@ -248,26 +256,86 @@ Expected<void> RegionReader::ReadMap(Scan& scan, Use use) const {
   return read;
 }
 
+// Calls `use(address, written)` for each live block, by address.
+template <typename Scan, typename Use>
+Expected<void> RegionReader::ForEachBlock(Scan& scan, Use use) const {
+  return ReadMap(scan, [&](const Stretch& stretch) {
+    scan.ForEachWord(stretch, stretch.begin, stretch.end,
+                     [&](std::uint64_t at, std::uint32_t word) -> std::optional<std::uint64_t> {
+                       const auto written = stretch.words.BlockAt(at, word);
+                       if (!written) return std::nullopt;
+                       use(stretch.AddressOf(at), *written);
+                       return written->size_bytes;
+                     });
+  });
+}
+
 // Finds the live blocks for whose context `is_wanted` returns true.
 template <typename IsWanted>
 Expected<std::vector<LiveBlock>> RegionReader::FindBlocks(IsWanted is_wanted) const {
   return ReadQuickly(*this, [&](LiveScan& scan) -> Expected<std::vector<LiveBlock>> {
     std::vector<LiveBlock> found;
-    const auto read = [&](const Stretch& stretch) {
-      scan.ForEachWord(stretch, stretch.begin, stretch.end,
-                       [&](std::uint64_t at, std::uint32_t word) -> std::optional<std::uint64_t> {
-                         const auto written = stretch.words.BlockAt(at, word);
-                         if (!written) return std::nullopt;
-                         const ContextRecord context = Context(written->context);
-                         if (is_wanted(context)) {
-                           found.push_back(BlockOf(stretch.AddressOf(at), *written, context));
-                         }
-                         return written->size_bytes;
-                       });
-    };
-    LEAKGATE_TRY(ReadMap(scan, read));
+    // Millions of blocks in a row may be of one context.
+    std::uint32_t last = kMaxContexts;
+    bool is_last_wanted = false;
+    LEAKGATE_TRY(ForEachBlock(scan, [&](std::uint64_t address, const WrittenBlock& written) {
+      if (written.context != last) {
+        last = written.context;
+        is_last_wanted = is_wanted(Context(last));
+      }
+      if (is_last_wanted) found.push_back(BlockOf(address, written, Context(last)));
+    }));
     return found;
   });
+}
+
+Expected<std::vector<LiveSum>> RegionReader::SumBlocks() const {
+  return ReadQuickly(*this, [&](LiveScan& scan) -> Expected<std::vector<LiveSum>> {
+    std::unordered_map<std::uint64_t, Amount> sums;  // by stack and context
+    Amount* last = nullptr;
+    std::uint64_t last_key = 0;
+    LEAKGATE_TRY(ForEachBlock(scan, [&](std::uint64_t, const WrittenBlock& written) {
+      const std::uint64_t key = std::uint64_t{written.start.stack} << 32 | written.context;
+      if (last == nullptr || key != last_key) last = &sums[last_key = key];
+      *last += Amount{static_cast<std::int64_t>(written.size_bytes), 1};
+    }));
+    std::vector<LiveSum> found;
+    found.reserve(sums.size());
+    for (const auto& [key, amount] : sums) {
+      const ContextRecord context = Context(static_cast<std::uint32_t>(key));
+      found.push_back({.stack = static_cast<std::uint32_t>(key >> 32),
+                       .window = context.window,
+                       .allowance = context.allowance,
+                       .amount = amount});
+    }
+    return found;
+  });
+}
+
+Expected<std::vector<LiveBlock>> RegionReader::StillLive(std::span<const LiveBlock> blocks) const {
+  std::vector<LiveBlock> live;
+  std::optional<LiveChunk> chunk;
+  std::uint64_t index = ~std::uint64_t{0};
+  for (const LiveBlock& block : blocks) {
+    if (block.address >> kChunkShift != index) {
+      index = block.address >> kChunkShift;
+      chunk.reset();
+      const std::uint32_t entry = ChunkAt(index);
+      if (entry != 0) {
+        LEAKGATE_TRY_ASSIGN(chunk, chunks_->Get(entry - 1));
+      }
+    }
+    if (!chunk) continue;
+    const LiveWords words(chunk->mapping->data());
+    const std::uint64_t at = (block.address & ((1ULL << kChunkShift) - 1)) >> kGranuleShift;
+    const auto written = words.BlockAt(at, words.Acquire(at));
+    if (!written) continue;
+    const LiveBlock now = BlockOf(block.address, *written, Context(written->context));
+    const bool is_same = now.stack == block.stack && now.window == block.window &&
+                         now.size_bytes == block.size_bytes;
+    if (is_same) live.push_back(block);
+  }
+  return live;
 }
 
 Expected<std::vector<LiveBlock>> RegionReader::LiveBlocks(std::uint32_t window) const {

@@ -28,7 +28,6 @@ using Clock = std::chrono::steady_clock;
 
 // Quick tests are repeated more often, which shows what grows more seldom.
 constexpr int kMostQuickRepetitions = 20;
-constexpr std::chrono::milliseconds kQuickSeries(100);
 constexpr int kMostRepetitions = 20'000;
 // So that one slow test does not take the time of all. What it has shown until then counts.
 constexpr std::chrono::milliseconds kLongestSeries = std::chrono::seconds(20);

@@ -1,7 +1,6 @@
 #include "runner/run/counts_by_stack.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 namespace leakgate {
 namespace {
@@ -15,30 +14,13 @@ void HalveLooks(std::vector<std::int64_t>& net) {
   net.resize(net.size() / 2);
 }
 
-// The keys are few, and the blocks many.
 void CountsByStack::Note(const std::vector<Live>& live) {
-  struct OfKey {
-    Amount amount{};
-    bool is_of_tests = false;
-    bool is_later = false;
-  };
-  std::unordered_map<std::uint64_t, OfKey> tallies;
-  OfKey* last = nullptr;
-  std::uint64_t last_key = 0;
-  for (const Live& one : live) {
-    const std::uint64_t key = std::uint64_t{one.test} << 32 | one.stack;
-    if (last == nullptr || key != last_key) last = &tallies[last_key = key];
-    last->amount += Amount{static_cast<std::int64_t>(one.size_bytes), 1};
-    last->is_of_tests = last->is_of_tests || one.is_of_tests;
-    last->is_later = last->is_later || one.is_later;
-  }
   ByKey now;
   built_later_.clear();
-  for (const auto& [key, tally] : tallies) {
-    const auto stack = static_cast<std::uint32_t>(key);
-    now.emplace(Key(key >> 32, stack), tally.amount);
-    if (tally.is_of_tests) of_tests_.insert(stack);
-    if (tally.is_later) built_later_.insert(stack);
+  for (const Live& one : live) {
+    now[Key(one.test, one.stack)] += one.amount;
+    if (one.is_of_tests) of_tests_.insert(one.stack);
+    if (one.is_later) built_later_.insert(one.stack);
   }
   if (!has_begun_) {
     first_ = now;

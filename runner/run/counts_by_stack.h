@@ -38,7 +38,7 @@ class CountsByStack {
   struct Live {
     std::uint32_t stack = 0;
     std::uint32_t test = kOfNobody;
-    std::uint64_t size_bytes = 0;
+    Amount amount;
     bool is_of_tests = false;  // a test's window or a suite's has it
     bool is_later = false;     // a later repetition than the first has made it
   };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "runner/judge/window_evidence.h"
 #include "runner/reach/find_reach.h"
@@ -98,7 +99,8 @@ void IterationCounts::Answer(Mailbox& mailbox) {
     if (question == Question::kJudge && is_test) NoteTestEnd(window.name);
   }
   if (question != Question::kIterationEnds) return;
-  ended_ = static_cast<int>(mailbox.iteration);
+  const int before = std::exchange(ended_, static_cast<int>(mailbox.iteration));
+  NoteTimeOf(ended_ - before);
   if (IsLookedAt(ended_)) {
     asking_tid_ = mailbox.tid;
     Count(asking_tid_);
@@ -106,6 +108,18 @@ void IterationCounts::Answer(Mailbox& mailbox) {
     at_end_(*this);
   }
   AskForNext();
+  goes_on_at_ = std::chrono::steady_clock::now();
+}
+
+void IterationCounts::NoteTimeOf(int iterations) {
+  if (!goes_on_at_ || iterations <= 0) return;
+  times_.push_back((std::chrono::steady_clock::now() - *goes_on_at_) / iterations);
+}
+
+std::chrono::nanoseconds IterationCounts::TimeOfIteration(std::size_t last) const {
+  const auto begin = times_.end() - static_cast<std::ptrdiff_t>(std::min(last, times_.size()));
+  const auto quickest = std::min_element(begin, times_.end());
+  return quickest == times_.end() ? std::chrono::nanoseconds(0) : *quickest;
 }
 
 void IterationCounts::FindFates() {
@@ -194,16 +208,14 @@ void IterationCounts::Count(int asking_tid) {
   CountMappings(asking_tid);
   if (counts_descriptors_ == CountDescriptors::kYes) CountDescriptorsNow(asking_tid);
   std::vector<CountsByStack::Live> live;
-  const Expected<HeapCopy> heap = region().CopyHeap();
-  if (heap) {
-    live.reserve(heap->blocks.size());
-    for (const LiveBlock& block : heap->blocks) {
-      live.push_back({.stack = block.stack,
-                      .test = SourceOf(block.window, block.allowance),
-                      .size_bytes = block.size_bytes,
-                      .is_of_tests = block.window != kProgramWindow,
-                      .is_later = block.window >= first_windows_end_});
-    }
+  const Expected<std::vector<LiveSum>> sums = region().SumBlocks();
+  for (std::size_t i = 0; sums && i < sums->size(); ++i) {
+    const LiveSum& sum = (*sums)[i];
+    live.push_back({.stack = sum.stack,
+                    .test = SourceOf(sum.window, sum.allowance),
+                    .amount = sum.amount,
+                    .is_of_tests = sum.window != kProgramWindow,
+                    .is_later = sum.window >= first_windows_end_});
   }
   blocks_.Note(live);
   earlier_frees_ = region().EarlierFreeCount();
@@ -224,7 +236,7 @@ void IterationCounts::CountMappings(int asking_tid) {
   for (const MappingCopy& mapping : region().Mappings()) {
     if (IsReserved(mapping)) continue;
     live.push_back({.stack = mapping.stack,
-                    .size_bytes = mapping.size_bytes,
+                    .amount = {static_cast<std::int64_t>(mapping.size_bytes), 1},
                     .is_of_tests = mapping.window != kProgramWindow,
                     .is_later = mapping.window >= first_windows_end_});
   }

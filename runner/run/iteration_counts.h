@@ -78,9 +78,16 @@ class IterationCounts {
   // 0.
   [[nodiscard]] std::chrono::nanoseconds TimeOfTests(int last) const;
 
+  // Returns how long the process ran for an iteration, set-up and tear-down included, in the
+  // quickest of the `last` looked-at ones. REQUIRES: likewise.
+  [[nodiscard]] std::chrono::nanoseconds TimeOfIteration(std::size_t last) const;
+
   // Finds out at the end of the last iteration what became of the blocks that each iteration made
   // anew by these call stacks, which are told by CallStackKey. REQUIRES: likewise.
   void FindFatesOf(std::set<std::string> stacks) { fates_asked_ = std::move(stacks); }
+
+  // Finds it out now, since no iteration follows. REQUIRES: called by AtEnd.
+  void FindFates();
 
   const RegionReader& region() const { return region_->reader(); }
   int region_fd() const { return region_->fd().get(); }
@@ -136,7 +143,7 @@ class IterationCounts {
  private:
   [[nodiscard]] bool IsLookedAt(int iteration) const;
   void AskForNext();
-  void FindFates();
+  void NoteTimeOf(int iterations);
   void Count(int asking_tid);
   void NoteTests();
   [[nodiscard]] std::uint32_t SourceOf(std::uint32_t window, std::uint32_t allowance) const;
@@ -159,6 +166,9 @@ class IterationCounts {
   WindowMeter meter_;
   const AnswerMore answer_more_;
   int ended_ = 0;
+  // How long the process ran for each iteration, if that was looked at.
+  std::vector<std::chrono::nanoseconds> times_;
+  std::optional<std::chrono::steady_clock::time_point> goes_on_at_;
   std::size_t looks_ = 0;
   int asking_tid_ = 0;
   std::set<int> look_after_;  // empty: as counts_by_stack.h says

@@ -321,15 +321,36 @@ class Interruptions {
   void ProcessHasEnded() { has_ended_.store(true); }
 
  private:
+  // How long what is around the tests takes in each repetition: global set-up and tear-down. The
+  // runner's question at its end is not part of it.
+  static std::chrono::nanoseconds TimeAroundTests(const IterationCounts& counts, int last) {
+    constexpr std::chrono::microseconds kOfQuestion(500);
+    return counts.TimeOfIteration(static_cast<std::size_t>(last)) - counts.TimeOfTests(last) -
+           kOfQuestion;
+  }
+
+  // Of quick tests there are many repetitions, unless each one builds a large fixture.
+  bool IsEnoughOfSlowFixture(IterationCounts& counts) {
+    const int ended = counts.CountIterations();
+    if (request_.looked_at == 0 || ended < kFewestRepetitions || ended >= request_.looked_at) {
+      return false;
+    }
+    const std::chrono::nanoseconds around = TimeAroundTests(counts, ended / 2);
+    if (around * ended <= kQuickSeries) return false;
+    counts.FindFates();
+    return true;
+  }
+
   // In the suite's run, a test may be the first that needs what the process does once.
   void ChooseLast(IterationCounts& counts) {
     const int looked_at = request_.looked_at;
     if (request_.unlooked <= std::chrono::nanoseconds(0)) return;
     if (counts.CountIterations() != looked_at) return;
     constexpr std::chrono::microseconds kOfGoogleTest(20);
-    const std::chrono::nanoseconds each =
-        counts.TimeOfTests(looked_at / 2) +
-        static_cast<std::int64_t>(request_.tests.size()) * kOfGoogleTest;
+    const std::chrono::nanoseconds around = std::max<std::chrono::nanoseconds>(
+        TimeAroundTests(counts, looked_at / 2),
+        static_cast<std::int64_t>(request_.tests.size()) * kOfGoogleTest);
+    const std::chrono::nanoseconds each = counts.TimeOfTests(looked_at / 2) + around;
     const std::int64_t more =
         std::min<std::int64_t>(request_.unlooked / each, request_.repetitions - looked_at);
     last_ = looked_at + static_cast<int>(std::max<std::int64_t>(more, 1));
@@ -346,6 +367,7 @@ class Interruptions {
 
   bool IsOver(IterationCounts& counts) {
     if (request_.pauses) return PauseOrEnd(counts);
+    if (IsEnoughOfSlowFixture(counts)) return true;
     if (last_ != 0 && counts.CountIterations() == last_) return last_ < request_.repetitions;
     constexpr std::size_t kEach = 8;
     if (!request_.is_enough || counts.CountLooks() % kEach != 0) return false;
@@ -497,14 +519,13 @@ Expected<RepetitionEnd> RunRepetitions(const RepetitionSetup& setup,
                                                    .wants = repeated.takes_forks ? kTraceForks : 0};
                                              },
                                          .is_served = IsOfThisRun}));
-  const std::string mark = fmt::format("{}={}", kControlVariable, (server)->name());
+  const std::string mark = fmt::format("{}={}", kControlVariable, server->name());
   if (repeated.before_launch) repeated.before_launch(mark);
   const ScratchDirectory scratch = ScratchDirectory::ForRepetitions();
   const std::optional<ScratchCopy> copy =
       scratch.path().empty() ? std::nullopt : ScratchCopy::OfWorkingDirectory(scratch.path());
-  LEAKGATE_TRY_ASSIGN(auto environment,
-                      ProgramEnvironment(EnvironmentFor(request, scratch),
-                                         {setup.request.agent, (server)->name()}));
+  LEAKGATE_TRY_ASSIGN(auto environment, ProgramEnvironment(EnvironmentFor(request, scratch),
+                                                           {setup.request.agent, server->name()}));
   LEAKGATE_TRY_ASSIGN(auto process, SuspendedProcess::Launch(
                                         {.program = setup.prepared.program,
                                          .name = setup.request.program,
@@ -515,8 +536,8 @@ Expected<RepetitionEnd> RunRepetitions(const RepetitionSetup& setup,
                                          .streams = Streams::kNone,
                                          .group = ProcessGroup::kOwn,
                                          .working_directory = copy ? &*copy : nullptr}));
-  pid.store((process)->pid(), std::memory_order_release);
-  LEAKGATE_TRY((process)->Resume());
+  pid.store(process->pid(), std::memory_order_release);
+  LEAKGATE_TRY(process->Resume());
   return WaitForEnd(setup, request, *process, mark, StallWatch(request, repeated.progress));
 }
 

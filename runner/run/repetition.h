@@ -53,6 +53,8 @@ struct RepetitionSetup {
 
 // With fewer, nothing can be told.
 inline constexpr int kFewestRepetitions = 6;
+// The first series has more where they take no longer than this.
+inline constexpr std::chrono::milliseconds kQuickSeries(100);
 
 // What repetitions have shown.
 struct SoFar {

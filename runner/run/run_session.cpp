@@ -129,15 +129,15 @@ class Session {
                  },
              .on_failure = [this](const std::string& why) { server_failure_ = why; }}));
 
-    LEAKGATE_TRY_ASSIGN(auto process, Launch((server)->name(), signals));
+    LEAKGATE_TRY_ASSIGN(auto process, Launch(server->name(), signals));
     LEAKGATE_TRY(RequireTraceable(*process));
-    generations_.Enable((process)->pid());
+    generations_.Enable(process->pid());
     command_server_ = RunServer::Start([this] { return Processes(); });
-    LEAKGATE_TRY((process)->Resume());
+    LEAKGATE_TRY(process->Resume());
 
     ProgramWatch watch(*process, signals, witness);
     ShowProgress(watch);
-    const ProgramExit program = WaitForEnd(watch, (process)->pid(), (server)->name());
+    const ProgramExit program = WaitForEnd(watch, process->pid(), server->name());
     const OwnEndSignals own_signals(watch.TakeLateRequest());
     confirmations_->ProgramHasEnded();
     processes_.AwaitEnds(kChildPatience);

@@ -99,7 +99,7 @@ Expected<SnapshotClosing> SnapshotSubject::WriteStopped(const fs::path& path) co
     LEAKGATE_TRY_ASSIGN(const std::unique_ptr<ProcessStop> stop,
                         ProcessStop::Stop(process_->status.pid));
     return Write(path, SnapshotMoment::kStopped, [&]() -> Expected<void> {
-      if ((stop)->HasStoodStill()) return {};
+      if (stop->HasStoodStill()) return {};
       return WokenError(process_->status.pid);
     });
   }

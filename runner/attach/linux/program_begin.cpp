@@ -184,7 +184,7 @@ Expected<Attachment> EnableAtBegin(const EnableRequest& request) {
   LEAKGATE_TRY(RequireVisible(request.pid, request.agent));
   LEAKGATE_TRY_ASSIGN(const TargetMemory memory, TargetMemory::Open(request.pid));
   LEAKGATE_TRY_ASSIGN(std::optional<HeldThread> thread, HeldThread::Take(request.pid, request.pid));
-  if (!thread || !(thread)->AwaitStop(kPatience)) return EndedError(request.pid);
+  if (!thread || !thread->AwaitStop(kPatience)) return EndedError(request.pid);
   LEAKGATE_TRY(PutVariables(request, memory));
   return Attachment{.origin = AgentOrigin::kPreloaded,
                     .begin = TracingBegins::kWithTheProgram,

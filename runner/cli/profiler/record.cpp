@@ -247,9 +247,9 @@ Expected<int> SwitchRecording(int pid, RecordingSwitch to) {
         "PID {0} is traced, but not recorded; record it: leakgate record -o FILE --pid {0}", pid));
   }
   if (to == RecordingSwitch::kStop) {
-    (buffers)->AskToStop();
+    buffers->AskToStop();
   } else {
-    (buffers)->SetOn(to == RecordingSwitch::kContinue);
+    buffers->SetOn(to == RecordingSwitch::kContinue);
   }
   return kExitPass;
 }

@@ -449,7 +449,7 @@ Expected<int> Execute(const RecordingExportCommand& command) {
   }
   LEAKGATE_TRY_ASSIGN(const View view, Read(command.files.front(), command.reading, 0));
   const Weigh weigh =
-      command.weigh.value_or((view)->tally().HasPeak() ? Weigh::kPeak : Weigh::kTotal);
+      command.weigh.value_or(view->tally().HasPeak() ? Weigh::kPeak : Weigh::kTotal);
   LEAKGATE_TRY(WriteExport(place, [&](std::ostream& out) {
     return ExportRecording(*view, *command.format, weigh, out, surroundings);
   }));

@@ -136,7 +136,7 @@ Expected<Json> Add(Content content, const SnapshotBundleCommand& command, Bundle
     LEAKGATE_TRY_ASSIGN(Symbolizer symbolizer, SymbolizerOf(command.reading));
     LEAKGATE_TRY_ASSIGN(
         std::string bytes,
-        WithSymbols(content.bytes, content.origin, LookUpSymbols((view)->contents(), symbolizer)));
+        WithSymbols(content.bytes, content.origin, LookUpSymbols(view->contents(), symbolizer)));
     content.bytes = std::move(bytes);
   }
   LEAKGATE_TRY(bundle.Add(content.name, content.bytes, BundleWriter::Packing::kAsItIs));

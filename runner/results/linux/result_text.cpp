@@ -137,7 +137,7 @@ Expected<Unpacked::Member> Unpack(const fs::path& path, const std::string& name)
   std::vector<char> bytes(1 << 18);
   while (true) {
     LEAKGATE_TRY_ASSIGN(const std::size_t count,
-                        (archive)->Read(name, all.size - begin, bytes.data(), bytes.size()));
+                        archive->Read(name, all.size - begin, bytes.data(), bytes.size()));
     if (count == 0) return Unpacked::Member{begin, all.size - begin};
     if (all.size + count > kMostUnpackedBytes) {
       return TooMuchInArchive(InArchive(path, name),
@@ -161,7 +161,7 @@ bool IsArchive(const fs::path& path) {
 Expected<std::vector<fs::path>> JsonFilesIn(const fs::path& path) {
   LEAKGATE_TRY_ASSIGN(const Archive archive, OpenArchive(path));
   std::vector<fs::path> files;
-  for (const auto& [name, report] : (archive)->reports()) files.push_back(InArchive(path, name));
+  for (const auto& [name, report] : archive->reports()) files.push_back(InArchive(path, name));
   std::sort(files.begin(), files.end());
   return files;
 }

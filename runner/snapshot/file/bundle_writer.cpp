@@ -150,13 +150,13 @@ Expected<std::string> WithSymbols(const std::string& bytes, const std::string& n
   while (true) {
     LEAKGATE_TRY_ASSIGN(const auto part, reader.Next());
     if (!part) return std::move(out).str();
-    const auto kind = static_cast<PartKind>((part)->kind);
+    const auto kind = static_cast<PartKind>(part->kind);
     if (kind == PartKind::kSymbols || kind == PartKind::kSymbolProblems) continue;
     if (kind == PartKind::kClosing) {
       WriteRecords(PartKind::kSymbols, symbols.symbols, writer);
       WriteRecords(PartKind::kSymbolProblems, symbols.problems, writer);
     }
-    writer.Write(kind, (part)->plain);
+    writer.Write(kind, part->plain);
   }
 }
 

@@ -13,7 +13,7 @@ using testing::SizeIs;
 constexpr std::uint32_t kTest = kFirstTest;
 
 CountsByStack::Live BlockOf(std::uint32_t stack, std::uint32_t test = kTest) {
-  return {.stack = stack, .test = test, .size_bytes = 10, .is_of_tests = true};
+  return {.stack = stack, .test = test, .amount = {10, 1}, .is_of_tests = true};
 }
 
 TEST(CountsByStackTest, TellsWhatEachLookFoundMore) {

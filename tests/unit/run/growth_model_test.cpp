@@ -24,7 +24,11 @@ std::vector<CountsByStack::Live> LiveIn(const ModelHeap& heap) {
   std::vector<CountsByStack::Live> live;
   live.reserve(heap.blocks().size());
   for (const auto& [id, block] : heap.blocks()) {
-    live.push_back({block.stack, kFirstTest, block.size_bytes, true, block.is_later});
+    live.push_back({block.stack,
+                    kFirstTest,
+                    {static_cast<std::int64_t>(block.size_bytes), 1},
+                    true,
+                    block.is_later});
   }
   return live;
 }

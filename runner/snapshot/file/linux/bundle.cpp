@@ -98,7 +98,7 @@ fs::path PathInBundle(const fs::path& bundle, const std::string& name) {
 Expected<std::vector<std::string>> SnapshotsIn(const fs::path& bundle) {
   LEAKGATE_TRY_ASSIGN(const auto archive, OpenArchive(bundle, ".snapshot"));
   std::vector<std::string> names;
-  for (const auto& [name, member] : (archive)->reports()) names.push_back(name);
+  for (const auto& [name, member] : archive->reports()) names.push_back(name);
   if (!names.empty()) return names;
   return UsageError(fmt::format(
       "{}: no snapshot is in this archive; name one that leakgate snapshot bundle has written",
@@ -107,13 +107,13 @@ Expected<std::vector<std::string>> SnapshotsIn(const fs::path& bundle) {
 
 Expected<std::string> ManifestOf(const fs::path& bundle) {
   LEAKGATE_TRY_ASSIGN(const auto archive, OpenArchive(bundle, kManifestName));
-  const auto found = (archive)->reports().find(kManifestName);
-  if (found == (archive)->reports().end()) return "";
+  const auto found = archive->reports().find(kManifestName);
+  if (found == archive->reports().end()) return "";
   std::string text;
   std::vector<char> bytes(65536);
   while (text.size() <= kMostManifestBytes) {
     LEAKGATE_TRY_ASSIGN(const auto count,
-                        (archive)->Read(kManifestName, text.size(), bytes.data(), bytes.size()));
+                        archive->Read(kManifestName, text.size(), bytes.data(), bytes.size()));
     if (count == 0) return text;
     text.append(bytes.data(), count);
   }
@@ -124,7 +124,7 @@ Expected<std::string> ManifestOf(const fs::path& bundle) {
 Expected<std::unique_ptr<std::istream>> OpenInBundle(const fs::path& bundle,
                                                      const std::string& name) {
   LEAKGATE_TRY_ASSIGN(const auto archive, OpenArchive(bundle, ".snapshot"));
-  if (!(archive)->reports().contains(name)) {
+  if (!archive->reports().contains(name)) {
     return UsageError(
         fmt::format("{}: no such snapshot in this bundle; leakgate snapshot show {} "
                     "names those that there are",
