@@ -123,8 +123,8 @@ void Confirmation::Confirm(WindowResult& window) {
              longer != nullptr ? SeriesLength::kFinal : SeriesLength::kShort, window);
     SortFindings(window.findings);
   }
-  DecideVerdict(window);
   PassUntold(window);
+  DecideVerdict(window);
 }
 
 void Confirmation::ConfirmForLong(const WindowResult& window, Finding& finding) {

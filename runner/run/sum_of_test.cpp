@@ -10,6 +10,7 @@
 #include "runner/attribution/leak_identity.h"
 #include "runner/attribution/stack_pattern.h"
 #include "runner/judge/baseline.h"
+#include "runner/judge/code_charges.h"
 #include "runner/judge/window_verdict.h"
 #include "runner/run/series_verdict.h"
 
