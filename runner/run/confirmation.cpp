@@ -28,11 +28,6 @@ TestOutcome& Confirmation::OutcomeOf(const WindowResult& window) {
   return outcomes_.insert_or_assign(window.name, std::move(outcome)).first->second;
 }
 
-const RepetitionResult* Confirmation::LongSeriesOf(const WindowResult& window) const {
-  const auto outcome = outcomes_.find(window.name);
-  return outcome != outcomes_.end() && outcome->second.longer ? &*outcome->second.longer : nullptr;
-}
-
 bool Confirmation::IsOpen(const WindowResult& window) {
   const bool may_be =
       window.verdict == Verdict::kUnconfirmed || window.verdict == Verdict::kOverBudget;
@@ -153,14 +148,7 @@ void Confirmation::ConfirmInTime(const std::vector<WindowResult*>& windows) {
 
 bool Confirmation::WaitFor(const std::vector<WindowResult*>& windows) {
   RepetitionRequest request = PauseRequestFor(repeater_.setup(), repeater_.limits(), windows);
-  BeforePauses before;
-  before.each = request.pauses->each;
-  before.long_series = [this](const WindowResult& window) { return LongSeriesOf(window); };
-  before.grows_by_itself = [this](const WindowResult& window, const Finding& finding) {
-    const RepetitionResult* const longer = LongSeriesOf(window);
-    return longer != nullptr &&
-           IsSteadyByItself(longer->series, AskedOf(finding), SeriesLength::kFinal);
-  };
+  const BeforePauses before{request.pauses->each, outcomes_};
   request.pauses->is_enough = [&](const SoFar& so_far) {
     return std::all_of(windows.begin(), windows.end(), [&](const WindowResult* window) {
       return IsToldByPauses(so_far, *window, before);

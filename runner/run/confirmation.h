@@ -76,16 +76,14 @@ class Confirmation {
  private:
   // Returns what the first series of the window's test has shown, which is made if it is not known.
   TestOutcome& OutcomeOf(const WindowResult& window);
-  // Returns the longer series of the window's test; null if none was made.
-  const RepetitionResult* LongSeriesOf(const WindowResult& window) const;
   void PrepareTogether(const TestRepeater::AskedByTest& asked, std::chrono::nanoseconds once);
   void RepeatLongTogether(const TestRepeater::OpenTests& tests);
   // Returns false if their tests could not be repeated so.
   bool WaitFor(const std::vector<WindowResult*>& windows);
 
   TestRepeater repeater_;
-  std::map<std::string, TestOutcome> outcomes_;         // by test
-  std::map<std::string, std::vector<Makers>> made_by_;  // likewise
+  TestOutcomes outcomes_;
+  std::map<std::string, std::vector<Makers>> made_by_;  // by test
   std::set<std::string> lasting_;  // call sites, by SeriesKey, of which nothing is freed in time
 };
 

@@ -13,11 +13,6 @@
 namespace leakgate {
 namespace {
 
-std::string_view NounOf(AllocationKind kind) {
-  if (kind == AllocationKind::kThreadStack) return "thread";
-  return kind >= AllocationKind::kMapped ? "mapping" : "block";
-}
-
 bool GoesUpAndDown(const RepetitionSeries& series) {
   const auto is_less = [](std::int64_t value) { return value < 0; };
   return std::any_of(series.blocks.begin(), series.blocks.end(), is_less) ||
@@ -70,11 +65,10 @@ void ApplyExcuse(const JudgedSeries& first, const std::string* queue, Finding& f
   ApplySeries(first, SeriesLength::kShort, finding);
   finding.disposition = queue != nullptr ? Disposition::kUnconfirmed : Disposition::kOneTime;
   finding.explanation =
-      queue != nullptr
-          ? fmt::format("each repetition puts more of it into {}, and takes none out", *queue)
-          : "what keeps it is made by a set-up, which ran anew for each repetition and left the "
-            "old "
-            "one";
+      queue == nullptr
+          ? "what keeps it is made by a set-up, which ran anew for each repetition and left the "
+            "old one"
+          : fmt::format("each repetition puts more of it into {}, and takes none out", *queue);
 }
 
 void ApplyLonger(const RepetitionResult& result, const JudgedSeries& judged, Finding& finding) {
@@ -233,12 +227,6 @@ Disposition DispositionOf(const JudgedSeries& judged) {
       break;
   }
   return Disposition::kUnconfirmed;
-}
-
-std::string GrownText(const RepetitionSeries& series, AllocationKind kind) {
-  const std::int64_t blocks = GrowthOf(series).blocks;
-  const std::string bytes = FormatBytes(GrowthOf(series).bytes);
-  return blocks > 0 ? fmt::format("{}, {}", FormatCount(blocks, NounOf(kind)), bytes) : bytes;
 }
 
 void ApplySeries(const JudgedSeries& judged, SeriesLength length, Finding& finding) {

@@ -1,6 +1,7 @@
 // What the series of a test's repetitions show, and what they make of its findings. Pure.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -25,6 +26,8 @@ struct TestOutcome {
     return longer && longer->problem.empty() ? &*longer : nullptr;
   }
 };
+
+using TestOutcomes = std::map<std::string, TestOutcome>;  // by test
 
 // Judges what is asked for by its series. Returns nullopt if the test left nothing of the call site
 // when it was run alone.
@@ -67,8 +70,5 @@ void ApplySeries(const JudgedSeries& judged, SeriesLength length, Finding& findi
 // Returns what becomes of what has such a series. One-time initialisation is only what is there
 // from the first repetition on.
 [[nodiscard]] Disposition DispositionOf(const JudgedSeries& judged);
-
-// Returns what there is more in the end, such as "63 blocks, 6.2 KiB".
-[[nodiscard]] std::string GrownText(const RepetitionSeries& series, AllocationKind kind);
 
 }  // namespace leakgate

@@ -1,10 +1,8 @@
-// Repeats tests for their series: for how long, and when it is enough (docs/internals/
-// confirming-growth.md). Six repetitions tell most, and of quick tests twenty more surely; what
-// they do not tell is repeated for longer: thousands of times if it is quick, for twenty seconds at
-// most.
+// Repeats tests for their series, and knows for how long (docs/internals/confirming-growth.md). Six
+// repetitions tell most, and of quick tests twenty more surely; what they do not tell is repeated
+// for longer: thousands of times if it is quick, for twenty seconds at most.
 //
-// What a repetition cannot be made for is told by RepetitionResult::problem. Not for several
-// threads.
+// Where a test cannot be repeated, RepetitionResult::problem says why. One thread at a time.
 #pragma once
 
 #include <chrono>
