@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "runner/attribution/call_sites.h"
 #include "runner/region/amount.h"
@@ -11,10 +12,9 @@
 namespace leakgate {
 namespace {
 
-std::string AmountText(Amount amount) {
-  const std::string bytes = FormatBytes(amount.bytes);
-  return amount.blocks > 0 ? fmt::format("{}, {}", FormatCount(amount.blocks, "block"), bytes)
-                           : bytes;
+std::string_view NounOf(AllocationKind kind) {
+  if (kind == AllocationKind::kThreadStack) return "thread";
+  return kind >= AllocationKind::kMapped ? "mapping" : "block";
 }
 
 std::int64_t OnAverage(std::int64_t sum, std::size_t repetitions) {
@@ -54,6 +54,13 @@ bool IsMadeUpFor(const AllGrowth& all, const RepetitionSeries& series) {
          is_given_back(own.bytes, sum.bytes, all.fallen.bytes);
 }
 
+std::string GrownText(const RepetitionSeries& series, AllocationKind kind) {
+  const Amount grown = GrowthOf(series);
+  const std::string bytes = FormatBytes(grown.bytes);
+  return grown.blocks > 0 ? fmt::format("{}, {}", FormatCount(grown.blocks, NounOf(kind)), bytes)
+                          : bytes;
+}
+
 std::string ExplainSum(const AllGrowth& all) {
   constexpr std::size_t kMostNamed = 3;
   std::vector<std::string> named;
@@ -65,7 +72,7 @@ std::string ExplainSum(const AllGrowth& all) {
   const std::size_t more = all.shares.size() - named.size();
   if (more > 0) named.push_back(FormatCount(static_cast<std::int64_t>(more), "more call site"));
   return fmt::format("in {} repetitions all call sites together grew by {}: {}",
-                     CountRepetitions(all.total), AmountText(GrowthOf(all.total)),
+                     CountRepetitions(all.total), GrownText(all.total, AllocationKind::kMalloc),
                      fmt::join(named, ", "));
 }
 

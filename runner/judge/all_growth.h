@@ -46,6 +46,9 @@ void TakeOut(const std::set<std::string>& sites, AllGrowth& all);
 // last: the sum has grown by less than half of it, and others have fallen by more.
 [[nodiscard]] bool IsMadeUpFor(const AllGrowth& all, const RepetitionSeries& series);
 
+// Returns what there is more in the end, such as "63 blocks, 6.2 KiB".
+[[nodiscard]] std::string GrownText(const RepetitionSeries& series, AllocationKind kind);
+
 // Returns the sum and its largest shares in words, such as "all call sites together grew by 1.2 MiB
 // in 1281 repetitions: Log::Add (log.cpp:12) 800 KiB, Log::Flush (log.cpp:30) 400 KiB".
 [[nodiscard]] std::string ExplainSum(const AllGrowth& all);

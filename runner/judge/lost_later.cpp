@@ -151,13 +151,6 @@ std::string_view ExplainLoss(LossMoment moment, WindowKind window) {
   return is_with_destructors ? "lost as static destructors ran" : "";
 }
 
-bool Contains(const std::vector<LiveBlock>& blocks, const LiveBlock& block) {
-  const auto found = std::lower_bound(
-      blocks.begin(), blocks.end(), block,
-      [](const LiveBlock& a, const LiveBlock& b) { return a.address < b.address; });
-  return found != blocks.end() && IsSameBlock(*found, block);
-}
-
 namespace {
 
 // Returns whether a block is live that is not one of `known`. The blocks are not kept: there may be

@@ -34,9 +34,6 @@ struct WholeLook {
                                                              std::vector<LiveBlock> wanted,
                                                              Variables& variables);
 
-// Returns whether `block` is one of `blocks`, which are sorted by address.
-[[nodiscard]] bool Contains(const std::vector<LiveBlock>& blocks, const LiveBlock& block);
-
 // Up to when something led to a lost block.
 enum class LossMoment {
   kInWindow,  // at most to the end of its window

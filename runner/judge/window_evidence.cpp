@@ -331,12 +331,7 @@ std::vector<BlockFacts> AllSeen(const WindowEvidence& evidence) {
 void MarkReleased(const std::vector<LiveBlock>& live, std::string_view when,
                   WindowEvidence& evidence) {
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
-    const LiveBlock& block = evidence.blocks[i];
-    const auto found = std::lower_bound(
-        live.begin(), live.end(), block,
-        [](const LiveBlock& a, const LiveBlock& b) { return a.address < b.address; });
-    const bool is_live = found != live.end() && IsSameBlock(*found, block);
-    if (is_live || !IsOpen(evidence.facts[i])) continue;
+    if (!IsOpen(evidence.facts[i]) || Contains(live, evidence.blocks[i])) continue;
     evidence.facts[i].disposition = Disposition::kReleasedLater;
     evidence.facts[i].explanation = when;
   }
@@ -345,6 +340,13 @@ void MarkReleased(const std::vector<LiveBlock>& live, std::string_view when,
 bool IsSameBlock(const LiveBlock& a, const LiveBlock& b) {
   return a.address == b.address && a.stack == b.stack && a.window == b.window &&
          a.size_bytes == b.size_bytes;
+}
+
+bool Contains(const std::vector<LiveBlock>& blocks, const LiveBlock& block) {
+  const auto found = std::lower_bound(
+      blocks.begin(), blocks.end(), block,
+      [](const LiveBlock& a, const LiveBlock& b) { return a.address < b.address; });
+  return found != blocks.end() && IsSameBlock(*found, block);
 }
 
 }  // namespace leakgate

@@ -1,5 +1,6 @@
 // What is known of each block that a window left behind, and the steps that find it out. Steps that
-// ask the region or the process come first, pure ones after them. window_judge.h orders them.
+// ask the region or the process come first, pure ones after them. window_verdict.h tells their
+// order.
 #pragma once
 
 #include <functional>
@@ -107,5 +108,7 @@ void MarkReleased(const std::vector<LiveBlock>& live, std::string_view when,
                   WindowEvidence& evidence);
 
 [[nodiscard]] bool IsSameBlock(const LiveBlock& a, const LiveBlock& b);
+// Returns whether `block` is one of `blocks`, which are sorted by address.
+[[nodiscard]] bool Contains(const std::vector<LiveBlock>& blocks, const LiveBlock& block);
 
 }  // namespace leakgate

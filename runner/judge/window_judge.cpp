@@ -20,8 +20,11 @@ namespace {
 
 constexpr const char* kNotInOrder =
     "it was killed, or ended without exit or a return from main, or confines its system calls";
-constexpr const char* kHasExecuted =
-    "it executed another program in its place, and so had no end of its own";
+
+void LeaveUnjudged(std::string why, WindowResult& result) {
+  result.doubts.unjudged = std::move(why);
+  DecideVerdict(result);
+}
 
 bool AnyAsksForReach(const WindowEvidence& evidence, CodeCharges& charges) {
   return std::any_of(evidence.blocks.begin(), evidence.blocks.end(), [&](const LiveBlock& block) {
@@ -121,8 +124,7 @@ Expected<AppliedBudget> WindowJudge::BudgetOf(const WindowCopy& window,
 bool WindowJudge::FindBudget(const WindowCopy& window, WindowResult& result) {
   Expected<AppliedBudget> budget = BudgetOf(window, result);
   if (!budget) {
-    result.verdict = Verdict::kInconclusive;
-    result.reason = budget.error().message;
+    LeaveUnjudged(budget.error().message, result);
     return false;
   }
   if (*last_budget_ != *budget) {
@@ -150,8 +152,7 @@ WindowResult WindowJudge::JudgeWithoutBlocks(const WindowCopy& window) {
 WindowResult WindowJudge::MakeInconclusive(const WindowCopy& window, std::string reason) {
   WindowResult result = DescribeWindow(window);
   if (!FindBudget(window, result)) return result;
-  result.verdict = Verdict::kInconclusive;
-  result.reason = std::move(reason);
+  LeaveUnjudged(std::move(reason), result);
   return result;
 }
 
@@ -161,8 +162,7 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
   const EvidenceRequest request = RequestFor(window.id, moment.asking_tid);
   Expected<WindowEvidence> evidence = GatherEvidence(request);
   if (!evidence) {
-    result.verdict = Verdict::kInconclusive;
-    result.reason = evidence.error().message;
+    LeaveUnjudged(evidence.error().message, result);
     return result;
   }
   sites_.BeginWindow(evidence->blocks);
@@ -171,52 +171,63 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
   if (moment.has_new_descriptors && window.kind == WindowKind::kSuite) {
     result.descriptor_growth = DescriptorGrowth::kUnconfirmed;
   }
-  NameThreads(request, result.budget->thread_scope, sites_, *evidence);
-  CodeCharges charges = ChargesOf(result.kind, result);
-  Allow(charges, *evidence);
-  AllowExpected(region_, window.id, sites_, *evidence);
+  CodeCharges charges = ChargesOf(result);
+  Allow(request, charges, result, *evidence);
   AddMappings(request, charges, result);
-  if (moment.asking_tid == 0) MarkLost(*evidence);
+  TellLost(request, charges, result, *evidence);
+  TellRest(request, charges, result, *evidence);
   const bool is_test = window.kind == WindowKind::kTest;
-  const bool needs_all_names = NeedsAllNames(result);
-  if (moment.asking_tid != 0 && AnyAsksForReach(*evidence, charges)) {
-    const auto names_holder = [&](const LiveBlock& block) {
-      return needs_all_names || (is_test && (!block.is_static || region_.StaticWasAborted()));
-    };
-    result.reach_problem =
-        FindLostBlocks(request, around_.variables, names_holder, sites_, *evidence);
-    NoteLost(*evidence);
+  result.doubts.may_free_later = is_test && result.budget->free_by != FreeBy::kTest;
+  if (window.kind == WindowKind::kProgram) NoteEnd(result);
+  Conclude(*evidence, result);
+  result.growth = result.growth - result.framework;
+  const bool is_open = result.verdict == Verdict::kUnconfirmed;
+  if (is_open) {
+    open_[window.id] = *std::move(evidence);
+  } else {
+    result.doubts.may_free_later = false;
   }
+  const bool may_confirm = is_open ? result.budget->free_by == FreeBy::kTest
+                                   : is_test && result.verdict == Verdict::kOverBudget;
+  if (!around_.confirm_inline || !may_confirm) return result;
+  around_.confirm_inline(result);
+  if (is_open && result.verdict != Verdict::kUnconfirmed) open_.erase(window.id);
+  return result;
+}
+
+// By a look at the process, if it waits, and else by what earlier looks have found.
+void WindowJudge::TellLost(const EvidenceRequest& request, CodeCharges& charges,
+                           WindowResult& result, WindowEvidence& evidence) {
+  if (request.asking_tid == 0) return MarkLost(evidence);
+  if (!AnyAsksForReach(evidence, charges)) return;
+  const bool is_test = result.kind == WindowKind::kTest;
+  const bool needs_all_names = NeedsAllNames(result);
+  const auto names_holder = [&](const LiveBlock& block) {
+    return needs_all_names || (is_test && (!block.is_static || region_.StaticWasAborted()));
+  };
+  result.reach_problem = FindLostBlocks(request, around_.variables, names_holder, sites_, evidence);
+  NoteLost(evidence);
+}
+
+// Tells of the blocks that are retained which pass, and leaves the others of a test open.
+void WindowJudge::TellRest(const EvidenceRequest& request, CodeCharges& charges,
+                           const WindowResult& result, WindowEvidence& evidence) {
+  const bool is_test = result.kind == WindowKind::kTest;
   const auto is_confirmed = [&](std::uint32_t stack) {
     return UsesDefaultPolicy(charges.BudgetOf(stack));
   };
-  if (!needs_all_names) {
-    if (is_test) MarkStatic(region_, is_confirmed, *evidence);
+  if (!NeedsAllNames(result)) {
+    if (is_test) MarkStatic(region_, is_confirmed, evidence);
     const bool lost_are_known =
-        moment.asking_tid != 0 ? result.reach_problem.empty() : why_lost_unknown_.empty();
-    MarkUnseen(!is_test && lost_are_known, sites_, *evidence);
+        request.asking_tid != 0 ? result.reach_problem.empty() : why_lost_unknown_.empty();
+    MarkUnseen(!is_test && lost_are_known, sites_, evidence);
   }
-  if (is_test) MarkReplaced(TakeEarlierFrees(), window.id, sites_, *evidence);
-  if (around_.baseline != nullptr) MarkKnownBlocks(BaselineOf(result), sites_, *evidence);
-  if (is_test) {
-    MarkStatic(region_, is_confirmed, *evidence);
-    MarkKeptByListeners(is_confirmed, sites_, *evidence);
-    MarkUnconfirmed([&](const LiveBlock& block) { return is_confirmed(block.stack); }, *evidence);
-  }
-  Conclude(*evidence, result);
-  result.growth = result.growth - result.framework;
-  if (window.kind == WindowKind::kProgram) RefuseUnprovenPass(result);
-  DeferVerdict(result);
-  if (result.verdict == Verdict::kUnconfirmed) {
-    open_[window.id] = *std::move(evidence);
-    if (around_.confirm_inline && result.budget->free_by == FreeBy::kTest) {
-      around_.confirm_inline(result);
-      if (result.verdict != Verdict::kUnconfirmed) open_.erase(window.id);
-    }
-  } else if (result.verdict == Verdict::kOverBudget && is_test && around_.confirm_inline) {
-    around_.confirm_inline(result);
-  }
-  return result;
+  if (is_test) MarkReplaced(TakeEarlierFrees(), request.window, sites_, evidence);
+  if (around_.baseline != nullptr) MarkKnownBlocks(BaselineOf(result), sites_, evidence);
+  if (!is_test) return;
+  MarkStatic(region_, is_confirmed, evidence);
+  MarkKeptByListeners(is_confirmed, sites_, evidence);
+  MarkUnconfirmed([&](const LiveBlock& block) { return is_confirmed(block.stack); }, evidence);
 }
 
 // Since the last test that was judged: those of this one are among them.
@@ -238,18 +249,28 @@ EvidenceRequest WindowJudge::RequestFor(std::uint32_t window, int asking_tid) co
           .file_words = file_words_.get()};
 }
 
-CodeCharges WindowJudge::ChargesOf(WindowKind kind, const WindowResult& result) {
+CodeCharges WindowJudge::ChargesOf(const WindowResult& result) {
   std::vector<std::string> tests;
-  if (kind == WindowKind::kTest) tests.push_back(result.name);
+  if (result.kind == WindowKind::kTest) tests.push_back(result.name);
   if (!result.started_by.empty()) tests.push_back(result.started_by);
-  return CodeCharges(around_.budgets, kind, std::move(tests), result.budget, sites_);
+  return CodeCharges(around_.budgets, result.kind, std::move(tests), result.budget, sites_);
 }
 
-void WindowJudge::Allow(CodeCharges& charges, WindowEvidence& evidence) {
+// Tells whose the blocks are, and which of them allowances cover.
+void WindowJudge::AllowMapped(const EvidenceRequest& request, CodeCharges& charges,
+                              const WindowResult& result, WindowEvidence& evidence) {
+  NameThreads(request, result.budget->thread_scope, sites_, evidence);
   AllowByScope(region_, sites_, evidence);
   AllowByBudget(
       [&](std::uint32_t stack) -> const AppliedBudget& { return charges.BudgetOf(stack); }, sites_,
       evidence);
+}
+
+// What a test means to leave by leakgate::ExpectOutstanding is on the heap.
+void WindowJudge::Allow(const EvidenceRequest& request, CodeCharges& charges,
+                        const WindowResult& result, WindowEvidence& evidence) {
+  AllowMapped(request, charges, result, evidence);
+  AllowExpected(region_, request.window, sites_, evidence);
 }
 
 const BaselineWindow* WindowJudge::BaselineOf(const WindowResult& result) const {
@@ -261,13 +282,11 @@ void WindowJudge::AddFreeErrors(std::uint32_t window, WindowResult& result) {
   if (around_.baseline != nullptr) ApplyBaseline(BaselineOf(result), result);
 }
 
-// What a test means to leave by leakgate::ExpectOutstanding is on the heap.
 void WindowJudge::AddMappings(const EvidenceRequest& request, CodeCharges& charges,
                               WindowResult& result) {
   const bool may_fail = around_.budgets.LimitsMapped();
   MappedEvidence mapped = GatherMappings(request, may_fail ? Patience::kShort : Patience::kNone);
-  NameThreads(request, result.budget->thread_scope, sites_, mapped.pieces);
-  Allow(charges, mapped.pieces);
+  AllowMapped(request, charges, result, mapped.pieces);
   if (result.kind == WindowKind::kTest) {
     MarkUnconfirmed(
         [&](const LiveBlock& piece) {
@@ -296,23 +315,11 @@ void WindowJudge::AddResources(std::uint32_t window, WindowResult& result) {
 void WindowJudge::Conclude(const WindowEvidence& evidence, WindowResult& result) {
   const auto conclude = [&](const std::vector<BlockFacts>& facts) {
     result.findings = GroupFindings(evidence.blocks, facts, sites_);
-    ChargesOf(result.kind, result).Charge(result);
+    ChargesOf(result).Charge(result);
     DecideVerdict(result);
   };
   conclude(evidence.facts);
-  if (result.verdict != Verdict::kOverBudget || !HasUnseen(evidence, sites_)) return;
-  conclude(AllSeen(evidence));
-}
-
-// Over a literal limit, with time to free until later: not a verdict yet.
-// A block that nothing seems to hold may be freed all the same, where the budget says so: its owner
-// may hold it in a way that nobody can see.
-void WindowJudge::DeferVerdict(WindowResult& result) const {
-  const bool waits = result.kind == WindowKind::kTest && result.budget->free_by != FreeBy::kTest &&
-                     result.verdict == Verdict::kOverBudget && CountNewFreeErrors(result) == 0;
-  if (!waits) return;
-  result.verdict = Verdict::kUnconfirmed;
-  result.reason = "what it left behind may be freed later, and the program did not get that far";
+  if (IsOver(result) && HasUnseen(evidence, sites_)) conclude(AllSeen(evidence));
 }
 
 void WindowJudge::NoteTestBegin(std::uint32_t window) {
@@ -418,12 +425,13 @@ void WindowJudge::JudgeAgain(Results& results, std::string_view when, const Whic
     }
     const Expected<std::vector<LiveBlock>> live = region_.StillLive(evidence.blocks);
     if (!live) return;
+    result->second.doubts.may_free_later = false;
     // What is freed only as the program ends may have grown all the while.
     if (look != nullptr || result->second.budget->free_by != FreeBy::kTest) {
       MarkReleased(*live, when, evidence);
       const bool may_have_unmapped = !result->second.mappings.empty();
       if (result->second.budget->free_by != FreeBy::kTest || may_have_unmapped) {
-        CodeCharges charges = ChargesOf(result->second.kind, result->second);
+        CodeCharges charges = ChargesOf(result->second);
         AddMappings(RequestFor(window, 0), charges, result->second);
       }
       if (look != nullptr && *look) {
@@ -459,9 +467,7 @@ void WindowJudge::ChargeLost(const Look& look, LossMoment moment, Results& resul
     if (result == results.end()) continue;
     const bool has_lost = lost.erase(window) != 0;
     ApplyLook(*look, ExplainLoss(moment, result->second.kind), sites_, evidence);
-    if (!has_lost && result->second.reach_problem.empty()) continue;
-    Conclude(evidence, result->second);
-    DeferVerdict(result->second);
+    if (has_lost || !result->second.reach_problem.empty()) Conclude(evidence, result->second);
   }
   for (const auto& [window, blocks] : lost) ChargeLostTo(window, blocks, results);
   NoteTold(results);
@@ -477,7 +483,7 @@ void WindowJudge::ChargeLostTo(std::uint32_t id, const std::vector<LostBlock>& l
   const auto known = results.find(id);
   WindowResult result = known != results.end() ? known->second : JudgeWithoutBlocks(window);
   if (result.verdict == Verdict::kInconclusive) return;
-  CodeCharges charges = ChargesOf(result.kind, result);
+  CodeCharges charges = ChargesOf(result);
   std::vector<LostBlock> counted = lost;
   std::erase_if(counted, [&](const LostBlock& one) {
     return !AsksForReach(charges.BudgetOf(one.block.stack));
@@ -491,17 +497,14 @@ void WindowJudge::ChargeLostTo(std::uint32_t id, const std::vector<LostBlock>& l
     facts.explanation = ExplainLoss(one.moment, result.kind);
     late.facts.push_back(std::move(facts));
   }
-  NameThreads(RequestFor(id, 0), result.budget->thread_scope, sites_, late);
-  Allow(charges, late);
-  AllowExpected(region_, id, sites_, late);
+  Allow(RequestFor(id, 0), charges, result, late);
   if (around_.baseline != nullptr) MarkKnownBlocks(BaselineOf(result), sites_, late);
   for (Finding& finding : GroupFindings(late.blocks, late.facts, sites_)) {
     result.findings.push_back(std::move(finding));
   }
   SortFindings(result.findings);
-  ChargesOf(result.kind, result).Charge(result);
+  ChargesOf(result).Charge(result);
   DecideVerdict(result);
-  if (open_.contains(id)) DeferVerdict(result);
   results.insert_or_assign(id, std::move(result));
 }
 
@@ -540,28 +543,15 @@ void WindowJudge::NoteTold(Results& results) {
   }
 }
 
-// Where what is lost would fail it, and was not told: no pass. One that executes another
-// program in its place does not come to an end.
-void WindowJudge::RefuseUnprovenPass(WindowResult& result) const {
-  const bool may_pass = result.verdict == Verdict::kPass || result.verdict == Verdict::kNotGated;
-  if (!may_pass || why_lost_unknown_.empty()) return;
-  const bool has_any =
-      std::any_of(result.findings.begin(), result.findings.end(), [](const Finding& finding) {
-        return IsUsers(finding) && finding.disposition == Disposition::kOutstanding;
-      });
-  if (!has_any || !AsksForReach(*result.budget)) return;
-  if (has_executed_ || (child_ != nullptr && child_->has_executed)) {
-    result.verdict = Verdict::kNotGated;
-    result.reason = kHasExecuted;
-    return;
-  }
-  result.verdict = Verdict::kInconclusive;
-  result.reason = fmt::format("what it lost could not be told: {}", why_lost_unknown_);
+// Notes how the process of its own ended. One that executes another program in its place does not
+// come to an end.
+void WindowJudge::NoteEnd(WindowResult& result) const {
+  result.doubts.has_executed = has_executed_ || (child_ != nullptr && child_->has_executed);
+  result.doubts.losses = why_lost_unknown_;
   if (why_lost_unknown_ != kNotInOrder) return;
-  result.reason = fmt::format(
-      "what it lost could not be told: {}; end it in order, or limit \"outstanding\" in "
-      "\"limits\": {{\"{}\": ...}}",
-      kNotInOrder, child_ != nullptr ? "process" : "program");
+  result.doubts.losses +=
+      fmt::format("; end it in order, or limit \"outstanding\" in \"limits\": {{\"{}\": ...}}",
+                  child_ != nullptr ? "process" : "program");
 }
 
 void WindowJudge::MarkLost(WindowEvidence& evidence) const {

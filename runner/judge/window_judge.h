@@ -21,6 +21,7 @@
 
 #include "runner/attribution/call_sites.h"
 #include "runner/judge/baseline.h"
+#include "runner/judge/code_charges.h"
 #include "runner/judge/judge_surroundings.h"
 #include "runner/judge/lost_later.h"
 #include "runner/judge/window_description.h"
@@ -92,14 +93,21 @@ class WindowJudge {
 
   std::vector<EarlierFreeCopy> TakeEarlierFrees();
   EvidenceRequest RequestFor(std::uint32_t window, int asking_tid) const;
-  CodeCharges ChargesOf(WindowKind kind, const WindowResult& result);
-  void Allow(CodeCharges& charges, WindowEvidence& evidence);
+  CodeCharges ChargesOf(const WindowResult& result);
+  // The stages of window_verdict.h, on what is known of a window's blocks.
+  void AllowMapped(const EvidenceRequest& request, CodeCharges& charges, const WindowResult& result,
+                   WindowEvidence& evidence);
+  void Allow(const EvidenceRequest& request, CodeCharges& charges, const WindowResult& result,
+             WindowEvidence& evidence);
+  void TellLost(const EvidenceRequest& request, CodeCharges& charges, WindowResult& result,
+                WindowEvidence& evidence);
+  void TellRest(const EvidenceRequest& request, CodeCharges& charges, const WindowResult& result,
+                WindowEvidence& evidence);
   const BaselineWindow* BaselineOf(const WindowResult& result) const;
   void AddFreeErrors(std::uint32_t window, WindowResult& result);
   void AddMappings(const EvidenceRequest& request, CodeCharges& charges, WindowResult& result);
   void AddResources(std::uint32_t window, WindowResult& result);
   void Conclude(const WindowEvidence& evidence, WindowResult& result);
-  void DeferVerdict(WindowResult& result) const;
   // What a look at the whole program told; a failed one says why.
   using Look = Expected<WholeLook>;
   // `look` is null if the process was not looked at.
@@ -117,7 +125,7 @@ class WindowJudge {
   void NoteUntold(const std::string& problem, Results& results);
   void NoteTold(Results& results);
   void MarkLost(WindowEvidence& evidence) const;
-  void RefuseUnprovenPass(WindowResult& result) const;
+  void NoteEnd(WindowResult& result) const;
 
   const RegionReader& region_;
   const int pid_;

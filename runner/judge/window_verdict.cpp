@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "runner/attribution/call_sites.h"
-#include "runner/attribution/code_owner.h"
 #include "runner/region/amount.h"
 
 namespace leakgate {
@@ -48,12 +47,8 @@ std::vector<const Finding*> Charged(const std::vector<Finding>& findings,
   return charged;
 }
 
-std::vector<const Finding*> FindingsOf(const WindowResult& window, const AppliedBudget& budget) {
-  return Charged(window.findings, window, budget);
-}
-
 Measured Measure(const WindowResult& window, const AppliedBudget& budget) {
-  const std::vector<const Finding*> charged = FindingsOf(window, budget);
+  const std::vector<const Finding*> charged = Charged(window.findings, window, budget);
   Measured measured;
   measured.outstanding = Sum(charged, CountsLiterally);
   measured.lost = Sum(charged, IsLostAndCounts);
@@ -81,7 +76,7 @@ void AddDefault(Quantity quantity, Amount amount, const AppliedBudget& budget,
 
 void JudgeByDefault(const WindowResult& window, const AppliedBudget& budget,
                     std::vector<Violation>& violations) {
-  const std::vector<const Finding*> charged = FindingsOf(window, budget);
+  const std::vector<const Finding*> charged = Charged(window.findings, window, budget);
   if (!IsLimited(budget.lost))
     AddDefault(Quantity::kLost, Sum(charged, IsLostAndCounts), budget, violations);
   if (!IsLimited(budget.retained))
@@ -152,62 +147,116 @@ bool AnyToBeConfirmed(const WindowResult& window, const std::vector<Finding>& fi
                      [&](const Finding& finding) { return IsToBeConfirmed(window, finding); });
 }
 
+bool AwaitsRepetition(const WindowResult& window) {
+  const bool are_descriptors_open = window.kind == WindowKind::kTest &&
+                                    window.descriptor_growth == DescriptorGrowth::kUnconfirmed;
+  return are_descriptors_open || AnyToBeConfirmed(window, window.findings) ||
+         AnyToBeConfirmed(window, window.mappings);
+}
+
 std::string WhyUnconfirmed(const WindowResult& window) {
-  for (const Finding& finding : window.findings) {
-    const bool tells = IsToBeConfirmed(window, finding) && !finding.explanation.empty();
-    if (!tells) continue;
-    return fmt::format("{} retained by {}: {}", FormatAmount(finding.amount),
-                       DescribeCallSite(finding), finding.explanation);
-  }
-  for (const Finding& finding : window.mappings) {
-    const bool tells = IsToBeConfirmed(window, finding) && !finding.explanation.empty();
-    if (!tells) continue;
-    return fmt::format("{} retained by {}: {}", FormatMapped(finding.amount),
-                       DescribeCallSite(finding), finding.explanation);
+  for (const std::vector<Finding>* const findings : {&window.findings, &window.mappings}) {
+    for (const Finding& finding : *findings) {
+      if (!IsToBeConfirmed(window, finding) || finding.explanation.empty()) continue;
+      const std::string amount = findings == &window.findings ? FormatAmount(finding.amount)
+                                                              : FormatMapped(finding.amount);
+      return fmt::format("{} retained by {}: {}", amount, DescribeCallSite(finding),
+                         finding.explanation);
+    }
   }
   if (AnyToBeConfirmed(window, window.findings)) return "its retained blocks were not confirmed";
   return AnyToBeConfirmed(window, window.mappings) ? "its retained mappings were not confirmed"
                                                    : "its open descriptors were not confirmed";
 }
 
+// Returns whether `is_so` is true of a budget that the finding is charged to.
+template <typename IsSo>
+bool IsSoOfItsBudget(const WindowResult& window, const Finding& finding, IsSo is_so) {
+  if (IsChargedTo(finding, window, *window.budget)) return is_so(*window.budget);
+  return std::any_of(
+      window.code_budgets.begin(), window.code_budgets.end(),
+      [&](const auto& budget) { return IsChargedTo(finding, window, *budget) && is_so(*budget); });
+}
+
+// Returns whether a limit depends on whether a block is lost, and no look at the process told that.
+bool MayHaveLost(const WindowResult& window) {
+  if (window.reach_problem.empty()) return false;
+  return std::any_of(window.findings.begin(), window.findings.end(), [&](const Finding& finding) {
+    return IsUsers(finding) && CountsLiterally(finding) && !IsSteady(finding) &&
+           finding.reach == Reach::kUnknown && IsSoOfItsBudget(window, finding, AsksForReach);
+  });
+}
+
+// Returns the same where the process ended before anybody could look.
+bool MayHaveLostAtEnd(const WindowResult& window) {
+  if (window.doubts.losses.empty() || !AsksForReach(*window.budget)) return false;
+  return std::any_of(window.findings.begin(), window.findings.end(), [](const Finding& finding) {
+    return IsUsers(finding) && finding.disposition == Disposition::kOutstanding;
+  });
+}
+
+std::string LossText(const std::string& why) {
+  return fmt::format("what it lost could not be told: {}", why);
+}
+
+void FindViolations(WindowResult& window) {
+  window.violations.clear();
+  if (!window.doubts.unjudged.empty()) return;
+  JudgeBy(*window.budget, window);
+  for (const auto& budget : window.code_budgets) JudgeBy(*budget, window);
+  JudgeDescriptors(window);
+  SetKnownViolationsApart(window);
+  ForgetExcused(window);
+}
+
+struct Decision {
+  Verdict verdict = Verdict::kPass;
+  std::string reason{};
+};
+
+// `run_doubt` is null as long as more may be found out.
+Decision Decide(const WindowResult& window, const std::string* run_doubt) {
+  const VerdictDoubts& doubts = window.doubts;
+  if (!doubts.unjudged.empty()) return {Verdict::kInconclusive, doubts.unjudged};
+  const bool waits = doubts.may_free_later && CountNewFreeErrors(window) == 0;
+  if (IsOver(window) && !waits) return {Verdict::kOverBudget};
+  if (run_doubt != nullptr && MayHaveLost(window)) {
+    return {Verdict::kInconclusive, LossText(window.reach_problem)};
+  }
+  if (IsOver(window)) {
+    return {Verdict::kUnconfirmed,
+            "what it left behind may be freed later, and the program did not get that far"};
+  }
+  if (AwaitsRepetition(window)) return {Verdict::kUnconfirmed, WhyUnconfirmed(window)};
+  if (MayHaveLostAtEnd(window) && doubts.has_executed) {
+    return {Verdict::kNotGated,
+            "it executed another program in its place, and so had no end of its own"};
+  }
+  if (MayHaveLostAtEnd(window)) return {Verdict::kInconclusive, LossText(doubts.losses)};
+  if (!IsGated(window)) return {Verdict::kNotGated, "no budget limits what it retains"};
+  if (run_doubt != nullptr && !run_doubt->empty()) return {Verdict::kInconclusive, *run_doubt};
+  return {Verdict::kPass};
+}
+
+// Of what has no end, only a freeing error is certain: it may be why the program ended.
+void WithdrawUnended(WindowResult& window) {
+  window.violations.clear();
+  if (CountNewFreeErrors(window) != 0) return;
+  window.reason = window.kind == WindowKind::kTest ? "the program ended while the test ran"
+                                                   : "the program was killed";
+  if (window.verdict != Verdict::kNotGated) window.verdict = Verdict::kInconclusive;
+}
+
+void DecideBy(const std::string* run_doubt, WindowResult& window) {
+  SumFindings(window);
+  FindViolations(window);
+  Decision decision = Decide(window, run_doubt);
+  window.verdict = decision.verdict;
+  window.reason = std::move(decision.reason);
+  if (window.doubts.has_not_ended) WithdrawUnended(window);
+}
+
 }  // namespace
-
-// A block of nobody's code stays with the test's own component, if it has one.
-const CodeCharges::Budget& CodeCharges::FindFor(const std::vector<Frame>& stack) {
-  if (owners_.empty()) return own_;
-  const BudgetFile* const owner = OwnerOf(owners_, stack);
-  const bool is_nobodys = owner == nullptr || owner->component == kUnowned;
-  if (owner == nullptr || (is_nobodys && !own_->component.empty())) return own_;
-  Budget& budget = of_owner_[owner];
-  if (budget == nullptr) {
-    budget = std::make_shared<const AppliedBudget>(budgets_.ForCode(*owner, kind_, tests_));
-  }
-  return budget;
-}
-
-const CodeCharges::Budget& CodeCharges::Find(std::uint32_t stack) {
-  if (owners_.empty()) return own_;
-  const auto known = of_stack_.find(stack);
-  if (known != of_stack_.end()) return known->second;
-  return of_stack_.emplace(stack, FindFor(sites_.Of(stack).finding.stack)).first->second;
-}
-
-void CodeCharges::Charge(WindowResult& window) {
-  window.code_budgets.clear();
-  Charge(window.findings, window);
-  Charge(window.mappings, window);
-}
-
-void CodeCharges::Charge(std::vector<Finding>& findings, WindowResult& window) {
-  for (Finding& finding : findings) {
-    const Budget& budget = FindFor(finding.stack);
-    if (budget == own_) continue;
-    finding.component = budget->component;
-    const bool is_known = std::find(window.code_budgets.begin(), window.code_budgets.end(),
-                                    budget) != window.code_budgets.end();
-    if (!is_known) window.code_budgets.push_back(budget);
-  }
-}
 
 bool LeavesGrowthToDefault(const AppliedBudget& budget, AllocationKind kind) {
   if (!UsesDefaultPolicy(budget)) return false;
@@ -221,50 +270,18 @@ bool LeavesDescriptorsToDefault(const AppliedBudget& budget) {
 }
 
 bool IsToBeConfirmed(const WindowResult& window, const Finding& finding) {
-  if (window.kind != WindowKind::kTest || finding.disposition != Disposition::kUnconfirmed) {
-    return false;
-  }
-  if (IsChargedTo(finding, window, *window.budget)) {
-    return LeavesGrowthToDefault(*window.budget, finding.kind);
-  }
-  return std::any_of(window.code_budgets.begin(), window.code_budgets.end(),
-                     [&](const auto& budget) {
-                       return IsChargedTo(finding, window, *budget) &&
-                              LeavesGrowthToDefault(*budget, finding.kind);
-                     });
+  return window.kind == WindowKind::kTest && finding.disposition == Disposition::kUnconfirmed &&
+         IsSoOfItsBudget(window, finding, [&](const AppliedBudget& budget) {
+           return LeavesGrowthToDefault(budget, finding.kind);
+         });
 }
 
 bool AsksForReach(const AppliedBudget& budget) {
   return UsesDefaultPolicy(budget) || IsLimited(budget.lost) || IsLimited(budget.retained);
 }
 
-namespace {
-
-bool MayBeLost(const Finding& finding, const WindowResult& window) {
-  const bool is_untold = IsUsers(finding) && CountsLiterally(finding) &&
-                         finding.disposition != Disposition::kSteady &&
-                         finding.reach == Reach::kUnknown;
-  if (!is_untold) return false;
-  if (IsChargedTo(finding, window, *window.budget)) return AsksForReach(*window.budget);
-  return std::any_of(window.code_budgets.begin(), window.code_budgets.end(),
-                     [&](const auto& budget) {
-                       return IsChargedTo(finding, window, *budget) && AsksForReach(*budget);
-                     });
-}
-
-}  // namespace
-
-void RefuseUntold(WindowResult& window) {
-  const bool would_pass = window.verdict == Verdict::kPass ||
-                          window.verdict == Verdict::kUnconfirmed ||
-                          window.verdict == Verdict::kNotGated;
-  if (!would_pass || window.reach_problem.empty()) return;
-  const bool may_have_lost =
-      std::any_of(window.findings.begin(), window.findings.end(),
-                  [&](const Finding& finding) { return MayBeLost(finding, window); });
-  if (!may_have_lost) return;
-  window.verdict = Verdict::kInconclusive;
-  window.reason = fmt::format("what it lost could not be told: {}", window.reach_problem);
+bool IsOver(const WindowResult& window) {
+  return !window.violations.empty() || CountNewFreeErrors(window) != 0;
 }
 
 void SumFindings(WindowResult& window) {
@@ -286,47 +303,25 @@ void SumFindings(WindowResult& window) {
   }
 }
 
-void DecideVerdict(WindowResult& window) {
-  SumFindings(window);
-  window.violations.clear();
-  window.reason.clear();
-  JudgeBy(*window.budget, window);
-  for (const auto& budget : window.code_budgets) JudgeBy(*budget, window);
-  JudgeDescriptors(window);
-  SetKnownViolationsApart(window);
-  ForgetExcused(window);
+void DecideVerdict(WindowResult& window) { DecideBy(nullptr, window); }
 
-  const bool is_open = AnyToBeConfirmed(window, window.findings) ||
-                       AnyToBeConfirmed(window, window.mappings) ||
-                       (window.kind == WindowKind::kTest &&
-                        window.descriptor_growth == DescriptorGrowth::kUnconfirmed);
-  if (!window.violations.empty() || CountNewFreeErrors(window) != 0) {
-    window.verdict = Verdict::kOverBudget;
-  } else if (is_open) {
-    window.verdict = Verdict::kUnconfirmed;
-    window.reason = WhyUnconfirmed(window);
-  } else if (!IsGated(window)) {
-    window.verdict = Verdict::kNotGated;
-    window.reason = "no budget limits what it retains";
-  } else {
-    window.verdict = Verdict::kPass;
-  }
+// What fails, fails whatever is in doubt.
+void ConcludeVerdict(const std::string& run_doubt, WindowResult& window) {
+  const bool is_certain =
+      window.verdict == Verdict::kOverBudget || window.verdict == Verdict::kInconclusive;
+  if (!is_certain) DecideBy(&run_doubt, window);
 }
 
-void PassUntold(WindowResult& window) {
-  if (window.kind != WindowKind::kTest) return;
-  bool has_changed = false;
-  if (window.descriptor_growth == DescriptorGrowth::kUnconfirmed) {
-    window.descriptor_growth = DescriptorGrowth::kNone;
-    has_changed = true;
-  }
+bool PassUntold(WindowResult& window) {
+  if (window.kind != WindowKind::kTest) return false;
+  bool has_any = window.descriptor_growth == DescriptorGrowth::kUnconfirmed;
+  if (has_any) window.descriptor_growth = DescriptorGrowth::kNone;
   for (Finding& finding : window.mappings) {
-    if (finding.kind != AllocationKind::kThreadStack) continue;
-    if (finding.disposition != Disposition::kUnconfirmed) continue;
+    if (!IsThreadStack(finding) || finding.disposition != Disposition::kUnconfirmed) continue;
     finding.disposition = Disposition::kOutstanding;
-    has_changed = true;
+    has_any = true;
   }
-  if (has_changed && window.verdict != Verdict::kInconclusive) DecideVerdict(window);
+  return has_any;
 }
 
 }  // namespace leakgate

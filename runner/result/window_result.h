@@ -92,6 +92,18 @@ struct MeasuringWindowResult {
 // is kUnconfirmed if any of its tests may.
 enum class DescriptorGrowth { kNone, kUnconfirmed, kGrows };
 
+// What makes a verdict uncertain, or keeps it open (judge/window_verdict.h). Reports have the
+// window's reason instead.
+struct VerdictDoubts {
+  std::string unjudged;         // why nothing of the window is known; empty if it was judged
+  std::string losses;           // why nobody could tell, as its process ended, what that had lost
+  bool has_executed = false;    // its process executed another program, and so had no end
+  bool has_not_ended = false;   // the program ended while the test ran, or was killed
+  bool may_free_later = false;  // when its budget counts what it leaves has not come yet
+
+  friend bool operator==(const VerdictDoubts&, const VerdictDoubts&) = default;
+};
+
 struct WindowResult {
   WindowKind kind = WindowKind::kTest;
   std::string name;        // "Suite.Test", "Suite", or the binary's file name
@@ -101,7 +113,8 @@ struct WindowResult {
   int source_line = 0;      // of the test's definition; 0 if not known
   TestStatus status = TestStatus::kNone;
   Verdict verdict = Verdict::kPass;
-  std::string reason;              // of all but kPass and kOverBudget, one line
+  std::string reason;  // of all but kPass and kOverBudget, one line
+  VerdictDoubts doubts;
   bool was_failed_inside = false;  // the verdict was given to the process while it waited
   std::shared_ptr<const AppliedBudget> budget = NoBudget();  // shared by many windows
   Amount outstanding;

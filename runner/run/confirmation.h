@@ -1,8 +1,12 @@
 // Confirms what tests have retained by repeating them: blocks, mappings, threads that run on, open
 // descriptors. Quick tests are repeated together first, and alone where that does not tell enough.
-// One-time initialisation and bounded caches pass; what grows fails. Six repetitions tell most, and
-// of quick tests twenty more surely; a test that is about to fail, and one of which they tell
-// nothing, is repeated for longer: thousands of times if it is quick, for twenty seconds at most.
+// One-time initialisation and bounded caches pass; what grows fails. A test that is about to fail,
+// and one of which the first repetitions tell nothing, is repeated for longer.
+//
+//   asked_stacks.h    what is to be repeated
+//   test_repeater.h   repeats it
+//   series_verdict.h  what the series show of each call stack; sum_of_test.h, of their sum;
+//                     freed_in_time.h, of a pause
 //
 // A test that cannot be repeated (it hangs, aborts, fails when alone, or does not run) stays
 // unconfirmed and its findings say why. Each test is repeated once, however often it ran.
@@ -13,30 +17,21 @@
 
 #include <chrono>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "runner/judge/repetition_series.h"
 #include "runner/result/run_result.h"
 #include "runner/run/repetition.h"
+#include "runner/run/test_repeater.h"
 
 namespace leakgate {
-
-// A call site, by SeriesKey, and a whole stack of it, by CallStackKey.
-struct AskedStack {
-  std::string site;
-  std::string stack;
-  std::string keeper{};  // as Finding::keeper
-
-  friend auto operator<=>(const AskedStack&, const AskedStack&) = default;
-};
 
 class Confirmation {
  public:
   Confirmation(RepetitionSetup setup, const ConfirmationLimits& limits)
-      : setup_(std::move(setup)), limits_(limits) {}
+      : repeater_(std::move(setup), limits) {}
 
   // Returns whether Confirm would repeat the window's test.
   [[nodiscard]] static bool IsOpen(const WindowResult& window);
@@ -76,41 +71,20 @@ class Confirmation {
       const std::vector<std::string>& tests);
 
   // The time spent on repetitions.
-  std::chrono::nanoseconds spent() const { return spent_; }
+  std::chrono::nanoseconds spent() const { return repeater_.spent(); }
 
  private:
-  // The result of one test's repetitions.
-  struct Outcome {
-    std::set<AskedStack> asked;
-    std::set<AskedStack> excused;  // of those: its growth proves nothing against the test
-    RepetitionResult first;
-    std::optional<RepetitionResult> longer;
-  };
-
-  using AskedByTest = std::map<std::string, std::set<AskedStack>>;
-
-  Outcome& OutcomeOf(const WindowResult& window, const std::set<AskedStack>& asked);
-  void RepeatTogether(const AskedByTest& asked, std::chrono::nanoseconds once);
-  void RepeatLongTogether(const std::map<std::string, const WindowResult*>& tests);
-  RepetitionResult RepeatFirst(const WindowResult& window, const std::set<AskedStack>& asked);
-  RepetitionResult RepeatForLong(const WindowResult& window, const Outcome& outcome);
-  [[nodiscard]] static bool NeedsMore(const Outcome& outcome);
-  RepetitionResult RepeatFor(const WindowResult& window, RepetitionRequest request);
-  RepetitionResult RepeatWithin(RepetitionRequest request);
-  // Returns why nothing may be repeated any more; an empty text if it may. Shortens the timeout to
-  // the time that is left.
-  [[nodiscard]] std::string Limit(RepetitionRequest& request) const;
+  // Returns what the first series of the window's test has shown, which is made if it is not known.
+  TestOutcome& OutcomeOf(const WindowResult& window);
+  void PrepareTogether(const TestRepeater::AskedByTest& asked, std::chrono::nanoseconds once);
+  void RepeatLongTogether(const TestRepeater::OpenTests& tests);
   // Returns false if their tests could not be repeated so.
   bool WaitFor(const std::vector<WindowResult*>& windows);
-  static void Apply(const Outcome& outcome, Finding& finding);
-  static void ApplyDescriptors(const Outcome& outcome, WindowResult& window);
 
-  RepetitionSetup setup_;
-  ConfirmationLimits limits_;
-  std::map<std::string, Outcome> outcomes_;             // by test
-  std::map<std::string, std::vector<Makers>> made_by_;  // likewise
+  TestRepeater repeater_;
+  TestOutcomes outcomes_;
+  std::map<std::string, std::vector<Makers>> made_by_;  // by test
   std::set<std::string> lasting_;  // call sites, by SeriesKey, of which nothing is freed in time
-  std::chrono::nanoseconds spent_{};
 };
 
 }  // namespace leakgate

@@ -61,25 +61,22 @@ std::map<CountsByStack::Key, RepetitionSeries> CountsByStack::Collect(const Plac
     series.stride = stride_;
     return &series;
   };
-  for (std::size_t i = 0; i < nets_.size(); ++i) {
-    for (const auto& [key, change] : nets_[i]) {
-      RepetitionSeries* const series = series_of(key);
-      if (series == nullptr) continue;
-      series->blocks[i] += change.blocks;
-      series->bytes[i] += change.bytes;
+  using Net = std::vector<std::int64_t> RepetitionSeries::*;
+  const auto add = [&](const std::vector<ByKey>& nets, Net blocks, Net bytes) {
+    for (std::size_t i = 0; i < nets.size(); ++i) {
+      for (const auto& [key, change] : nets[i]) {
+        RepetitionSeries* const series = series_of(key);
+        if (series == nullptr) continue;
+        (series->*blocks)[i] += change.blocks;
+        (series->*bytes)[i] += change.bytes;
+      }
     }
-  }
+  };
+  add(nets_, &RepetitionSeries::blocks, &RepetitionSeries::bytes);
   for (const auto& [key, amount] : last_) {
     if (of_tests_.contains(key.second)) series_of(key);
   }
-  for (std::size_t i = 0; i < told_.size(); ++i) {
-    for (const auto& [key, change] : told_[i]) {
-      RepetitionSeries* const series = series_of(key);
-      if (series == nullptr) continue;
-      series->told_blocks[i] += change.blocks;
-      series->told_bytes[i] += change.bytes;
-    }
-  }
+  add(told_, &RepetitionSeries::told_blocks, &RepetitionSeries::told_bytes);
   for (const auto& [key, amount] : first_) {
     const std::optional<Key> place = place_of(key);
     const auto known = place ? all.find(*place) : all.end();

@@ -41,11 +41,18 @@ RepetitionSeries AllOf(const SeriesByStack& site) {
   return all;
 }
 
+// Returns the long series of the window's test; null if there is none.
+const RepetitionResult* LongSeriesOf(const WindowResult& window, const BeforePauses& before) {
+  const auto outcome = before.outcomes.find(window.name);
+  if (outcome == before.outcomes.end() || !outcome->second.longer) return nullptr;
+  return &*outcome->second.longer;
+}
+
 // A block that grows moves from stack to stack, and is freed of each: so the sum counts, too. Of
 // one cycle, the sum alone tells whether anything is freed in time.
 FreedInTime FreedOf(const SoFar& so_far, const WindowResult& window, const Finding& finding,
                     const BeforePauses& before) {
-  const RepetitionResult* const earlier = before.long_series(window);
+  const RepetitionResult* const earlier = LongSeriesOf(window, before);
   const auto sum = so_far.by_test.find(window.name);
   const bool has_sum = !IsMapped(finding) && sum != so_far.by_test.end();
   const FreedInTime of_sum =
@@ -66,7 +73,10 @@ FreedInTime FreedOf(const SoFar& so_far, const WindowResult& window, const Findi
   const FreedInTime freed =
       LessOf(of_sum, JudgePauses(AllOf(site->second), GrowthIn(AllOf(of_site), before.each)));
   const auto own = site->second.find(CallStackKey(finding));
-  if (own == site->second.end() || !before.grows_by_itself(window, finding)) return freed;
+  const bool grows_by_itself =
+      earlier != nullptr &&
+      IsSteadyByItself(earlier->series, AskedOf(finding), SeriesLength::kFinal);
+  if (own == site->second.end() || !grows_by_itself) return freed;
   const auto own_earlier = of_site.find(own->first);
   return LessOf(freed, JudgePauses(own->second, own_earlier != of_site.end()
                                                     ? GrowthIn(own_earlier->second, before.each)

@@ -2,13 +2,13 @@
 // (judge/pause.h).
 #pragma once
 
-#include <functional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "runner/result/run_result.h"
 #include "runner/run/repetition.h"
+#include "runner/run/series_verdict.h"
 
 namespace leakgate {
 
@@ -26,10 +26,7 @@ namespace leakgate {
 // What was seen before, in the long series without pauses.
 struct BeforePauses {
   int each = 0;  // n of judge/pause.h
-  // Returns the long series of the window's test; null if there is none.
-  std::function<const RepetitionResult*(const WindowResult& window)> long_series;
-  // Returns whether a finding's own call stack grows, and not only all of its call site together.
-  std::function<bool(const WindowResult& window, const Finding& finding)> grows_by_itself;
+  const TestOutcomes& outcomes;
 };
 
 // Returns whether another pause would tell nothing of the window.

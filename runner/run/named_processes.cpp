@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "runner/host/traced_image.h"
+#include "runner/judge/window_description.h"
 #include "runner/process/image_inspection.h"
 #include "runner/process/process_image.h"
 #include "runner/run/run_outcome.h"
@@ -53,11 +54,7 @@ void NamedProcesses::SetWindow(Start& start, std::uint32_t window) const {
   start.child.iteration = test.iteration;
   const bool is_test = test.id != 0 && test.kind == WindowKind::kTest;
   start.child.started_by = is_test ? test.name : "";
-  start.child.test_file = is_test ? test.file : "";
-  const auto source = around_.sources.find(start.child.started_by);
-  if (source != around_.sources.end() && !source->second.file.empty()) {
-    start.child.test_file = source->second.file;
-  }
+  start.child.test_file = is_test ? SourceFileOf(test, around_.sources) : "";
 }
 
 // Finds the start of `pid` and `path` that only the other source has reported, and notes that both

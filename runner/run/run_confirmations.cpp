@@ -17,7 +17,7 @@ namespace {
 
 // Sets `why` as the explanation of what stays unconfirmed in `window`.
 void Explain(std::string_view why, WindowResult& window) {
-  PassUntold(window);
+  if (PassUntold(window)) DecideVerdict(window);
   if (window.verdict != Verdict::kUnconfirmed) return;
   for (std::vector<Finding>* const findings : {&window.findings, &window.mappings}) {
     for (Finding& finding : *findings) {
@@ -147,7 +147,7 @@ void RunConfirmations::FindDescriptors(Confirmation& after, RunResult& result) c
       const auto test = tests.find(name);
       if (test == tests.end()) continue;
       test->second->descriptor_growth = DescriptorGrowth::kUnconfirmed;
-      if (test->second->verdict == Verdict::kPass) test->second->verdict = Verdict::kUnconfirmed;
+      DecideVerdict(*test->second);
     }
   }
 }

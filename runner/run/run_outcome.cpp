@@ -12,6 +12,7 @@
 #include "runner/budget/apply_limits.h"
 #include "runner/budget/wording.h"
 #include "runner/host/traced_image.h"
+#include "runner/judge/window_verdict.h"
 #include "runner/region/region_words.h"
 
 namespace leakgate {
@@ -245,24 +246,10 @@ void RefineStatuses(const TestStatuses& statuses, std::vector<WindowResult>& win
 
 void NoteUnended(const ProgramExit& program, std::vector<WindowResult>& windows) {
   for (WindowResult& window : windows) {
-    const bool is_unended_test = window.status == TestStatus::kCrashed;
-    const bool is_killed_program =
-        window.kind == WindowKind::kProgram && program.signal.has_value();
-    if (!is_unended_test && !is_killed_program) continue;
-    window.violations.clear();
-    // A freeing error is certain, and may be why the program ended.
-    if (CountNewFreeErrors(window) != 0) continue;
-    window.reason =
-        is_unended_test ? "the program ended while the test ran" : "the program was killed";
-    if (window.verdict != Verdict::kNotGated) window.verdict = Verdict::kInconclusive;
-  }
-}
-
-void WithdrawPasses(const std::string& reason, std::vector<WindowResult>& windows) {
-  for (WindowResult& window : windows) {
-    if (window.verdict != Verdict::kPass) continue;
-    window.verdict = Verdict::kInconclusive;
-    window.reason = reason;
+    const bool is_killed_program = window.kind == WindowKind::kProgram && program.signal;
+    if (window.status != TestStatus::kCrashed && !is_killed_program) continue;
+    window.doubts.has_not_ended = true;
+    DecideVerdict(window);
   }
 }
 

@@ -57,13 +57,8 @@ void AddTracing(const TracingResult& from, TracingResult& to);
 // GoogleTest's output has no other.
 void RefineStatuses(const TestStatuses& statuses, std::vector<WindowResult>& windows);
 
-// Makes windows that were open when the process died inconclusive: they were not measured to their
-// ends.
+// Notes which windows were open when the process died: they were not measured to their ends.
 void NoteUnended(const ProgramExit& program, std::vector<WindowResult>& windows);
-
-// Makes each pass in `windows` inconclusive, because a run that could not be measured must not
-// pass.
-void WithdrawPasses(const std::string& reason, std::vector<WindowResult>& windows);
 
 // Returns the overall verdict, from windows and reasons.
 [[nodiscard]] Verdict OverallVerdict(const RunResult& result);

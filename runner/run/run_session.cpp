@@ -230,7 +230,6 @@ class Session {
     result.failures = prepared_.budgets.ListExpired();
     CollectWindows(result);
     confirmations_->ConfirmAll(WhyNotRepeated(result), result);
-    for (WindowResult& window : result.windows) RefuseUntold(window);
     const bool was_late = !has_timed_out_ && IsTimeUp();
     result.reasons = ReasonsForDoubt(generations_, result);
     if (std::string doubt = DoubtAboutListener(prepared_, result); !doubt.empty()) {
@@ -263,7 +262,8 @@ class Session {
     if (confirmations_->was_interrupted()) {
       result.reasons.push_back("the confirmation of retained blocks was interrupted");
     }
-    if (!result.reasons.empty()) WithdrawPasses(result.reasons.front(), result.windows);
+    const std::string doubt = result.reasons.empty() ? "" : result.reasons.front();
+    for (WindowResult& window : result.windows) ConcludeVerdict(doubt, window);
     result.verdict = OverallVerdict(result);
     for (const auto& observer : request_.extensions.observers) observer->Conclude(result.windows);
     result.exit_code = has_timed_out_ || was_late ? static_cast<int>(ExitCode::kInconclusive)

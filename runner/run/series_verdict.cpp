@@ -5,16 +5,13 @@
 #include <algorithm>
 #include <string_view>
 
+#include "runner/attribution/call_sites.h"
 #include "runner/attribution/framework_rules.h"
+#include "runner/judge/all_growth.h"
 #include "runner/region/amount.h"
 
 namespace leakgate {
 namespace {
-
-std::string_view NounOf(AllocationKind kind) {
-  if (kind == AllocationKind::kThreadStack) return "thread";
-  return kind >= AllocationKind::kMapped ? "mapping" : "block";
-}
 
 bool GoesUpAndDown(const RepetitionSeries& series) {
   const auto is_less = [](std::int64_t value) { return value < 0; };
@@ -64,7 +61,153 @@ void SetSeries(const RepetitionSeries& series, Finding& finding) {
   finding.series_bytes.resize(std::min(told, kMostTold));
 }
 
+void ApplyExcuse(const JudgedSeries& first, const std::string* queue, Finding& finding) {
+  ApplySeries(first, SeriesLength::kShort, finding);
+  finding.disposition = queue != nullptr ? Disposition::kUnconfirmed : Disposition::kOneTime;
+  finding.explanation =
+      queue == nullptr
+          ? "what keeps it is made by a set-up, which ran anew for each repetition and left the "
+            "old one"
+          : fmt::format("each repetition puts more of it into {}, and takes none out", *queue);
+}
+
+void ApplyLonger(const RepetitionResult& result, const JudgedSeries& judged, Finding& finding) {
+  ApplySeries(judged, SeriesLength::kFinal, finding);
+  const bool is_made_up_for = finding.disposition == Disposition::kSteady && !IsMapped(finding) &&
+                              IsMadeUpFor(result.all, judged.series);
+  if (!is_made_up_for) return;
+  finding.disposition = Disposition::kUnconfirmed;
+  finding.explanation += ", but as much was freed of what other call sites had made before";
+}
+
+void ApplyFirst(const JudgedSeries& judged, const std::optional<RepetitionResult>& longer,
+                Finding& finding) {
+  ApplySeries(judged, SeriesLength::kShort, finding);
+  const bool was_told = judged.growth != Growth::kSteady && judged.growth != Growth::kIrregular;
+  if (was_told) return;
+  finding.disposition = Disposition::kUnconfirmed;
+  if (!longer) return;
+  finding.explanation = fmt::format("in {} repetitions it grew by {}; for longer, {}",
+                                    CountRepetitions(judged.series),
+                                    GrownText(judged.series, finding.kind), longer->problem);
+}
+
+void ApplyToFinding(const TestOutcome& outcome, Finding& finding) {
+  const RepetitionResult& first = outcome.first;
+  if (!first.problem.empty()) {
+    finding.explanation = first.problem;
+    return;
+  }
+  const AskedStack asked = AskedOf(finding);
+  const auto judged = JudgeAsked(first.series, asked, SeriesLength::kShort);
+  if (judged && outcome.excused.contains(asked)) {
+    const auto queue = first.fates.queued.find(asked.stack);
+    return ApplyExcuse(*judged, queue != first.fates.queued.end() ? &queue->second : nullptr,
+                       finding);
+  }
+  const RepetitionResult* const longer = outcome.FindLonger();
+  const auto judged_longer =
+      longer != nullptr ? JudgeAsked(longer->series, asked, SeriesLength::kFinal) : std::nullopt;
+  if (judged_longer) {
+    ApplyLonger(*longer, *judged_longer, finding);
+  } else if (judged) {
+    ApplyFirst(*judged, outcome.longer, finding);
+  } else {
+    finding.explanation = "run alone, the test leaves nothing of this call site";
+  }
+  const bool may_still_go = finding.kind == AllocationKind::kThreadStack &&
+                            finding.disposition == Disposition::kSteady &&
+                            !(judged_longer && IsCertain(judged_longer->series));
+  if (may_still_go) finding.disposition = Disposition::kUnconfirmed;
+}
+
+// Appends the first names, and how many more there are.
+void NameDescriptors(const std::vector<std::string>& names, std::vector<std::string>& lines) {
+  constexpr std::size_t kMostNames = 10;
+  std::size_t count = 0;
+  for (const std::string& name : names) {
+    if (!name.starts_with("file descriptor") || ++count > kMostNames) continue;
+    lines.push_back(name);
+  }
+  if (count <= kMostNames) return;
+  const auto more = static_cast<std::int64_t>(count - kMostNames);
+  lines.push_back(fmt::format("{} more", FormatCount(more, "file descriptor")));
+}
+
+void ApplyToDescriptors(const RepetitionResult* longer, WindowResult& window) {
+  if (window.descriptor_growth != DescriptorGrowth::kUnconfirmed || longer == nullptr) return;
+  const auto judged = JudgeAsked(longer->series, AskedDescriptors(), SeriesLength::kFinal);
+  if (!judged || judged->growth != Growth::kSteady || !IsCertain(judged->series)) return;
+  window.descriptor_growth = DescriptorGrowth::kGrows;
+  window.file_descriptors = std::max<std::int64_t>(longer->descriptors_left.file_descriptors, 1);
+  NameDescriptors(longer->descriptors_left.names, window.left_behind);
+}
+
 }  // namespace
+
+std::optional<JudgedSeries> JudgeAsked(const SeriesBySite& series, const AskedStack& asked,
+                                       SeriesLength length) {
+  const auto site = series.find(asked.site);
+  if (site == series.end()) return std::nullopt;
+  return JudgeStack(site->second, asked.stack, length);
+}
+
+bool AnyIs(const SoFar& so_far, const AskedStacks& asked, SeriesLength length,
+           const std::set<Growth>& wanted) {
+  if (wanted.contains(JudgeSum(so_far.all, length).growth)) return true;
+  return std::any_of(asked.begin(), asked.end(), [&](const AskedStack& one) {
+    const std::optional<JudgedSeries> judged = JudgeAsked(so_far.series, one, length);
+    return judged && wanted.contains(judged->growth);
+  });
+}
+
+bool NeedsMore(const TestOutcome& outcome) {
+  const RepetitionResult& first = outcome.first;
+  return first.problem.empty() &&
+         AnyIs({first.series, first.all, first.by_test}, outcome.Counted(), SeriesLength::kShort,
+               {Growth::kSteady, Growth::kIrregular});
+}
+
+bool IsSteadyByItself(const SeriesBySite& series, const AskedStack& asked, SeriesLength length) {
+  const std::optional<JudgedSeries> judged = JudgeAsked(series, asked, length);
+  return judged && judged->growth == Growth::kSteady && !judged->is_of_all_stacks;
+}
+
+bool AreFlat(const RepetitionResult& result, const AskedStacks& asked) {
+  return std::all_of(asked.begin(), asked.end(), [&](const AskedStack& one) {
+    const auto judged = JudgeAsked(result.series, one, SeriesLength::kShort);
+    return judged && !judged->is_of_all_stacks && judged->growth == Growth::kNone &&
+           DispositionOf(*judged) == Disposition::kOneTime;
+  });
+}
+
+bool WereBuiltOnce(const RepetitionResult& result, const AskedStacks& asked) {
+  const auto is_kept = [&](const AskedStack& one) {
+    return result.stacks_freed_later && !result.stacks_freed_later->contains(one.stack);
+  };
+  return AreFlat(result, asked) && std::all_of(asked.begin(), asked.end(), is_kept);
+}
+
+bool GrowsEachTime(const RepetitionSeries& series) {
+  return std::all_of(series.blocks.begin(), series.blocks.end(),
+                     [](std::int64_t net) { return net > 0; });
+}
+
+bool IsCertain(const RepetitionSeries& series) {
+  constexpr std::size_t kWhole = 63;
+  constexpr std::int64_t kMany = 200;
+  return series.blocks.size() * series.stride >= kWhole || GrowthOf(series).blocks >= kMany;
+}
+
+void ApplyOutcome(const TestOutcome& outcome, WindowResult& window) {
+  for (std::vector<Finding>* const findings : {&window.findings, &window.mappings}) {
+    for (Finding& finding : *findings) {
+      if (IsToBeRepeated(window, finding)) ApplyToFinding(outcome, finding);
+    }
+    SortFindings(*findings);
+  }
+  ApplyToDescriptors(outcome.FindLonger(), window);
+}
 
 Disposition DispositionOf(const JudgedSeries& judged) {
   const auto changes = [](const std::vector<std::int64_t>& net) {
@@ -84,12 +227,6 @@ Disposition DispositionOf(const JudgedSeries& judged) {
       break;
   }
   return Disposition::kUnconfirmed;
-}
-
-std::string GrownText(const RepetitionSeries& series, AllocationKind kind) {
-  const std::int64_t blocks = GrowthOf(series).blocks;
-  const std::string bytes = FormatBytes(GrowthOf(series).bytes);
-  return blocks > 0 ? fmt::format("{}, {}", FormatCount(blocks, NounOf(kind)), bytes) : bytes;
 }
 
 void ApplySeries(const JudgedSeries& judged, SeriesLength length, Finding& finding) {

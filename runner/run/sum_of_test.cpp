@@ -10,6 +10,7 @@
 #include "runner/attribution/leak_identity.h"
 #include "runner/attribution/stack_pattern.h"
 #include "runner/judge/baseline.h"
+#include "runner/judge/code_charges.h"
 #include "runner/judge/window_verdict.h"
 #include "runner/run/series_verdict.h"
 
@@ -119,9 +120,7 @@ void ApplySum(const RepetitionSetup& setup, const AllGrowth& all, SeriesLength l
     if (!grows) judged.growth = Growth::kIrregular;
     ApplyToShare(setup, all.shares.front(), judged, length, ExplainSum(all), window);
   }
-  CallSites unused([](std::uint32_t) { return ResolvedStack{}; });
-  CodeCharges(setup.prepared.budgets, window.kind, {window.name}, window.budget, unused)
-      .Charge(window);
+  SumScope(setup, window).charges.Charge(window);
 }
 
 }  // namespace leakgate

@@ -1,8 +1,9 @@
+#include "runner/judge/code_charges.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "runner/budget/read_budget.h"
-#include "runner/judge/window_verdict.h"
 #include "tests/unit/judge/evidence.h"
 
 namespace leakgate {

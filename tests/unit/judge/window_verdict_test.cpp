@@ -248,11 +248,11 @@ WindowResult Refused(Finding finding, const AppliedBudget& budget = {}) {
   WindowResult window = WindowWith({finding}, budget);
   window.reach_problem = "a debugger (PID 7) already traces the process";
   DecideVerdict(window);
-  RefuseUntold(window);
+  ConcludeVerdict("", window);
   return window;
 }
 
-TEST(RefuseUntoldTest, IsInconclusiveWhereABlockMayBeLost) {
+TEST(UntoldLossTest, IsInconclusiveWhereABlockMayBeLost) {
   for (const Disposition disposition :
        {Disposition::kUnconfirmed, Disposition::kReplaced, Disposition::kOneTime}) {
     const WindowResult window = Refused(RetainedFinding(disposition));
@@ -262,19 +262,91 @@ TEST(RefuseUntoldTest, IsInconclusiveWhereABlockMayBeLost) {
   }
 }
 
-TEST(RefuseUntoldTest, LetsPassWhatDoesNotCount) {
+TEST(UntoldLossTest, LetsPassWhatDoesNotCount) {
   for (const Disposition disposition : {Disposition::kAllowed, Disposition::kReleasedLater}) {
     EXPECT_EQ(Refused(RetainedFinding(disposition)).verdict, Verdict::kPass);
   }
 }
 
-TEST(RefuseUntoldTest, FailsWhatGrowsAllTheSame) {
+TEST(UntoldLossTest, FailsWhatGrowsAllTheSame) {
   EXPECT_EQ(Refused(RetainedFinding(Disposition::kSteady)).verdict, Verdict::kOverBudget);
 }
 
-TEST(RefuseUntoldTest, LetsPassWhereNoLimitDependsOnIt) {
+TEST(UntoldLossTest, LetsPassWhereNoLimitDependsOnIt) {
   EXPECT_EQ(Refused(RetainedFinding(Disposition::kOutstanding), LiteralBudget(9)).verdict,
             Verdict::kPass);
+}
+
+TEST(UntoldLossTest, KeepsTheTestOpenUntilNothingMoreIsFoundOut) {
+  WindowResult window = WindowWith({RetainedFinding(Disposition::kUnconfirmed)});
+  window.findings[0].reach = Reach::kUnknown;
+  window.reach_problem = "a debugger (PID 7) already traces the process";
+
+  EXPECT_EQ(Decided(window).verdict, Verdict::kUnconfirmed);
+}
+
+WindowResult Concluded(WindowResult window, const std::string& run_doubt) {
+  DecideVerdict(window);
+  ConcludeVerdict(run_doubt, window);
+  return window;
+}
+
+TEST(RunDoubtTest, WithdrawsAPass) {
+  const WindowResult window = Concluded(WindowWith({}), "events were dropped");
+  EXPECT_EQ(window.verdict, Verdict::kInconclusive);
+  EXPECT_EQ(window.reason, "events were dropped");
+}
+
+TEST(RunDoubtTest, LeavesAFailureAndWhatIsUnconfirmed) {
+  EXPECT_EQ(Concluded(WindowWith({LostFinding()}), "events were dropped").verdict,
+            Verdict::kOverBudget);
+  EXPECT_EQ(Concluded(WindowWith({RetainedFinding(Disposition::kUnconfirmed)}), "a drop").verdict,
+            Verdict::kUnconfirmed);
+}
+
+TEST(DoubtsTest, LeaveNothingOfAWindowThatWasNotJudged) {
+  AppliedBudget budget;
+  budget.peak_bytes = Of(1);
+  WindowResult window = WindowWith({}, budget);
+  window.peak_live_bytes = 64;
+  window.doubts.unjudged = "no memory";
+
+  EXPECT_EQ(Decided(window).verdict, Verdict::kInconclusive);
+  EXPECT_EQ(Decided(window).reason, "no memory");
+  EXPECT_THAT(Decided(window).violations, IsEmpty());
+}
+
+TEST(DoubtsTest, WaitForWhatMayBeFreedLaterUnlessAFreeingErrorIsCertain) {
+  WindowResult window = WindowWith({LostFinding()});
+  window.doubts.may_free_later = true;
+  EXPECT_EQ(Decided(window).verdict, Verdict::kUnconfirmed);
+  EXPECT_EQ(Decided(window).reason,
+            "what it left behind may be freed later, and the program did not get that far");
+
+  window.free_errors.resize(1);
+  EXPECT_EQ(Decided(window).verdict, Verdict::kOverBudget);
+}
+
+TEST(DoubtsTest, WithdrawAPassOfAProcessThatNobodyCouldLookAtAsItEnded) {
+  WindowResult window = sample::ProgramWindow();
+  window.findings = {RetainedFinding(Disposition::kOutstanding)};
+  window.doubts.losses = "it was killed";
+  EXPECT_EQ(Decided(window).verdict, Verdict::kInconclusive);
+  EXPECT_EQ(Decided(window).reason, "what it lost could not be told: it was killed");
+
+  window.doubts.has_executed = true;
+  EXPECT_EQ(Decided(window).verdict, Verdict::kNotGated);
+  window.findings.clear();
+  EXPECT_EQ(Decided(window).verdict, Verdict::kPass);
+}
+
+TEST(DoubtsTest, LeaveNoVerdictOnATestThatDidNotEnd) {
+  WindowResult window = WindowWith({LostFinding()});
+  window.doubts.has_not_ended = true;
+
+  EXPECT_EQ(Decided(window).verdict, Verdict::kInconclusive);
+  EXPECT_EQ(Decided(window).reason, "the program ended while the test ran");
+  EXPECT_THAT(Decided(window).violations, IsEmpty());
 }
 
 TEST(WindowVerdictTest, FailsWhatTheProgramLost) {

@@ -127,15 +127,6 @@ INSTANTIATE_TEST_SUITE_P(, FinalExitCodeTest,
                                          ExitCase{Verdict::kInconclusive, {2, {}}, 2},
                                          ExitCase{Verdict::kOverBudget, {{}, 9}, 137}));
 
-TEST(WithdrawPassesTest, LeavesNoPassButKeepsFailures) {
-  std::vector<WindowResult> windows = {TestWindow("a", Verdict::kPass),
-                                       TestWindow("b", Verdict::kOverBudget)};
-  WithdrawPasses("events were dropped", windows);
-  EXPECT_EQ(windows[0].verdict, Verdict::kInconclusive);
-  EXPECT_EQ(windows[0].reason, "events were dropped");
-  EXPECT_EQ(windows[1].verdict, Verdict::kOverBudget);
-}
-
 TEST(RefineStatusesTest, TellsSkippedFromFailed) {
   std::vector<WindowResult> windows = {TestWindow("S.A", Verdict::kPass, TestStatus::kNotPassed),
                                        TestWindow("S.B", Verdict::kPass, TestStatus::kNotPassed)};
@@ -177,6 +168,7 @@ TEST(NoteUnendedTest, LeavesAFreeingErrorCertain) {
   windows[0].free_errors.resize(1);
   NoteUnended({{}, 6}, windows);
   EXPECT_EQ(windows[0].verdict, Verdict::kOverBudget);
+  EXPECT_EQ(windows[0].reason, "");
 }
 
 TEST(NoteUnendedTest, MakesTheWindowOfAKilledProgramInconclusive) {
