@@ -15,12 +15,12 @@
 
 #include "common/control_protocol.h"
 #include "runner/attach/program_environment.h"
-#include "runner/host/control_server.h"
 #include "runner/judge/pause.h"
 #include "runner/judge/window_description.h"
 #include "runner/process/process_image.h"
 #include "runner/process/process_tree.h"
 #include "runner/run/iteration_counts.h"
+#include "runner/run/launched_program.h"
 #include "runner/run/process_memory_use.h"
 
 namespace leakgate {
@@ -245,12 +245,12 @@ class StallWatch {
 };
 
 RepetitionEnd WaitForEnd(const RepetitionSetup& setup, const RepetitionRequest& request,
-                         SuspendedProcess& process, const std::string& mark, StallWatch stall) {
+                         LaunchedProgram& program, StallWatch stall) {
   const Clock::time_point deadline = Clock::now() + request.timeout;
-  const UniqueFd watch = WatchEnd(process.pid());
+  const UniqueFd watch = WatchEnd(program.pid());
   RepetitionEnd end;
   for (;;) {
-    if (const std::optional<ProgramExit> status = process.Poll()) {
+    if (const std::optional<ProgramExit> status = program.process().Poll()) {
       end.status = *status;
       return end;
     }
@@ -263,7 +263,7 @@ RepetitionEnd WaitForEnd(const RepetitionSetup& setup, const RepetitionRequest& 
           : stopped ? fmt::format("a repetition of it did not end in {}", SecondsText(*stopped))
                     : "its repetitions were interrupted";
       end.is_late = end.is_late || stopped;
-      KillProcessTree(process.pid(), mark);
+      KillProcessTree(program.pid(), program.mark());
     }
     AwaitEnd(watch, kPoll);
   }
@@ -483,41 +483,33 @@ Expected<RepetitionEnd> RunRepetitions(const RepetitionSetup& setup,
                                        const RepetitionRequest& request,
                                        const RepeatedProcess& repeated) {
   std::atomic<int> pid{0};
-  LEAKGATE_TRY_ASSIGN(
-      auto server, ControlServer::Start({.on_hello =
-                                             [&](const ControlPeer& asking) {
-                                               // Acquire pairs with the release below.
-                                               const int own = pid.load(std::memory_order_acquire);
-                                               const bool is_child =
-                                                   repeated.takes_forks && asking.is_forked;
-                                               if (asking.pid != own && !is_child)
-                                                 return HelloReply{};
-                                               return HelloReply{
-                                                   .region_fd = repeated.region_for(asking.pid),
-                                                   .wants = repeated.takes_forks ? kTraceForks : 0};
-                                             },
-                                         .is_served = IsOfThisRun}));
-  const std::string mark = fmt::format("{}={}", kControlVariable, (server)->name());
-  if (repeated.before_launch) repeated.before_launch(mark);
+  const auto on_hello = [&](const ControlPeer& asking) {
+    // Acquire pairs with the release below.
+    const bool is_own = asking.pid == pid.load(std::memory_order_acquire);
+    if (!is_own && !(repeated.takes_forks && asking.is_forked)) return HelloReply{};
+    return HelloReply{.region_fd = repeated.region_for(asking.pid),
+                      .wants = repeated.takes_forks ? kTraceForks : 0};
+  };
   const ScratchDirectory scratch = ScratchDirectory::ForRepetitions();
   const std::optional<ScratchCopy> copy =
       scratch.path().empty() ? std::nullopt : ScratchCopy::OfWorkingDirectory(scratch.path());
-  LEAKGATE_TRY_ASSIGN(auto environment,
-                      ProgramEnvironment(EnvironmentFor(request, scratch),
-                                         {setup.request.agent, (server)->name()}));
-  LEAKGATE_TRY_ASSIGN(auto process, SuspendedProcess::Launch(
-                                        {.program = setup.prepared.program,
-                                         .name = setup.request.program,
-                                         .arguments = WithoutTestSelection(setup.request.arguments),
-                                         .environment = std::move(environment),
-                                         .signal_mask = setup.signal_mask,
-                                         .inherited = setup.inherited,
-                                         .streams = Streams::kNone,
-                                         .group = ProcessGroup::kOwn,
-                                         .working_directory = copy ? &*copy : nullptr}));
-  pid.store((process)->pid(), std::memory_order_release);
-  LEAKGATE_TRY((process)->Resume());
-  return WaitForEnd(setup, request, *process, mark, StallWatch(request, repeated.progress));
+  LEAKGATE_TRY_ASSIGN(const auto program,
+                      LaunchedProgram::Launch(
+                          {.process = {.program = setup.prepared.program,
+                                       .name = setup.request.program,
+                                       .arguments = WithoutTestSelection(setup.request.arguments),
+                                       .environment = EnvironmentFor(request, scratch),
+                                       .signal_mask = setup.signal_mask,
+                                       .inherited = setup.inherited,
+                                       .streams = Streams::kNone,
+                                       .group = ProcessGroup::kOwn,
+                                       .working_directory = copy ? &*copy : nullptr},
+                           .agent = setup.request.agent,
+                           .on_hello = on_hello}));
+  if (repeated.before_begin) repeated.before_begin(program->mark());
+  pid.store(program->pid(), std::memory_order_release);
+  LEAKGATE_TRY(program->Resume());
+  return WaitForEnd(setup, request, *program, StallWatch(request, repeated.progress));
 }
 
 RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& request) {
@@ -528,7 +520,7 @@ RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& r
   const Expected<RepetitionEnd> ended = RunRepetitions(
       setup, request,
       {.region_for = [&](int pid) { return images.RegionFor(pid); },
-       .before_launch = [&](const std::string& mark) { between.emplace(request, mark); },
+       .before_begin = [&](const std::string& mark) { between.emplace(request, mark); },
        .progress =
            [&] {
              return RepetitionProgress{images.CountWindows(), between && between->has_ended_one()};

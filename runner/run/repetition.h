@@ -128,9 +128,9 @@ struct RepeatedProcess {
   // Returns the descriptor of a region for a program that the process executes; -1 if it gets none.
   // Called on the control server's thread.
   std::function<int(int pid)> region_for;
-  // Called before the launch with the variable by which the process and all that it starts are
+  // Called before the process begins with the variable by which it and all that it starts are
   // known. May be empty.
-  std::function<void(const std::string& mark)> before_launch{};
+  std::function<void(const std::string& mark)> before_begin{};
   // Tells whether a repetition hangs. May be empty.
   std::function<RepetitionProgress()> progress{};
   bool takes_forks =
