@@ -9,13 +9,10 @@
 #include "runner/attach/program_environment.h"
 #include "runner/attribution/code_owner.h"
 #include "runner/host/traced_image.h"
-#include "runner/process/proc_files.h"
-#include "runner/process/process_image.h"
 #include "runner/profiling/recorded_image.h"
 #include "runner/run/launched_program.h"
 #include "runner/run/preparation.h"
 #include "runner/run/program_watch.h"
-#include "runner/snapshot/file/describe_process.h"
 
 namespace leakgate {
 namespace {
@@ -86,7 +83,6 @@ class RecordedRun {
   }
 
   Expected<std::unique_ptr<RecordedImage>> StartImage(int pid) {
-    const std::size_t generation = images_.size() + 1;
     EventRequest events = request_.events;
     events.clock = unit_.clock;
     events.time_shift = unit_.shift;
@@ -94,21 +90,19 @@ class RecordedRun {
     const bool has_stream = framework_ != TestFramework::kGoogleTestListener &&
                             RequireFreeStream(request_.arguments, framework_) &&
                             StreamProblemOf(pid).empty();
-    LEAKGATE_TRY_ASSIGN(auto region,
-                        RegionFile::Create({.pid = pid,
-                                            .generation = static_cast<std::uint32_t>(generation),
-                                            .boundaries = has_stream ? BoundarySource::kStream
-                                                                     : BoundarySource::kListener,
-                                            .stack_depth = request_.stack_depth,
-                                            .stack_events = request_.stack_events,
-                                            .events = events}));
-    RecorderSetup setup{.process = DescribeProcess((region)->reader(), pid, ExecutedProgramOf(pid)),
-                        .thread_name = [pid](int tid) { return NameOfThread(pid, tid); },
-                        .unit = unit_,
-                        .request = events,
-                        .path = request_.output,
-                        .existing = request_.existing};
-    return RecordedImage::Start(std::move(region), std::move(setup), symbolizer_);
+    return RecordedImage::Start(
+        {.pid = pid,
+         .generation = static_cast<std::uint32_t>(images_.size()) + 1,
+         .boundaries = has_stream ? BoundarySource::kStream : BoundarySource::kListener,
+         .stack_depth = request_.stack_depth,
+         .stack_events = request_.stack_events},
+        {.process = {},
+         .thread_name = {},
+         .unit = unit_,
+         .request = events,
+         .path = request_.output,
+         .existing = request_.existing},
+        symbolizer_);
   }
 
   std::vector<ProcessRegion> Processes() {
@@ -116,8 +110,8 @@ class RecordedRun {
     std::vector<ProcessRegion> processes;
     if (images_.empty()) return processes;
     const TracedImage& latest = images_.back()->traced();
-    const ImageLife life = latest.HasEnded() ? ImageLife::kOver : ImageLife::kExecuting;
-    processes.push_back({StatusOf(latest, life), latest.DuplicateRegion()});
+    processes.push_back(
+        latest.Describe(latest.HasEnded() ? ImageLife::kOver : ImageLife::kExecuting));
     return processes;
   }
 

@@ -100,21 +100,16 @@ HelloReply FurtherProcesses::Trace(Kind kind, int pid, const std::string& path,
                     .iteration = test.iteration,
                     .may_run_tests = BoundariesOf(path) != BoundarySource::kNone};
   if (kind == Kind::kForked) process->child.image += " (forked)";
-  auto region = RegionFile::Create(
+  auto judged = program_.TraceChild(
       {.pid = pid,
-       .boundaries = process->child.may_run_tests ? BoundariesOf(path) : BoundarySource::kListener,
-       .stack_depth = stack_depth_,
-       .counts_temporary = around_.budgets.LimitsTemporary()});
-  if (!region) {
-    process->problem = region.error().message;
+       .boundaries = process->child.may_run_tests ? BoundariesOf(path) : BoundarySource::kListener},
+      process->child);
+  if (!judged) {
+    process->problem = judged.error().message;
     processes_.push_back(std::move(process));
     return {};
   }
-  process->judged = std::make_unique<JudgedProcess>(
-      *std::move(region), ImageJudging{.surroundings = around_,
-                                       .mutex = program_.judging(),
-                                       .answer_more = program_.answer_more(),
-                                       .child = &process->child});
+  process->judged = *std::move(judged);
   const int fd = process->judged->region_fd();
   processes_.push_back(std::move(process));
   JudgeEnded(kMostFurtherUnjudged);

@@ -29,11 +29,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-BoundarySource BoundariesOf(TestFramework framework) {
-  return framework == TestFramework::kGoogleTestListener ? BoundarySource::kListener
-                                                         : BoundarySource::kStream;
-}
-
 void AddLines(std::vector<std::string> lines, std::vector<std::string>& to) {
   std::move(lines.begin(), lines.end(), std::back_inserter(to));
 }

@@ -30,6 +30,11 @@ TestFramework FrameworkOf(const std::filesystem::path& program) {
   return image ? image->framework : TestFramework::kNone;
 }
 
+BoundarySource BoundariesOf(TestFramework framework) {
+  return framework == TestFramework::kGoogleTestListener ? BoundarySource::kListener
+                                                         : BoundarySource::kStream;
+}
+
 std::string StreamProblemOf(int pid) {
   const Expected<ImageInspection> image = InspectImage(fmt::format("/proc/{}/exe", pid));
   return image && image->stream_problem ? *image->stream_problem : "";

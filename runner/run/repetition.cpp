@@ -113,12 +113,10 @@ class CountedImages {
       : setup_(setup), request_(request), at_end_(std::move(at_end)) {}
 
   int RegionFor(int pid) {
-    const bool has_listener = setup_.prepared.framework == TestFramework::kGoogleTestListener;
-    auto region = RegionFile::Create(
-        {.pid = pid,
-         .generation = static_cast<std::uint32_t>(images_.size()) + 1,
-         .boundaries = has_listener ? BoundarySource::kListener : BoundarySource::kStream,
-         .stack_depth = setup_.request.stack_depth});
+    auto region = RegionFile::Create({.pid = pid,
+                                      .generation = static_cast<std::uint32_t>(images_.size()) + 1,
+                                      .boundaries = BoundariesOf(setup_.prepared.framework),
+                                      .stack_depth = setup_.request.stack_depth});
     if (!region) return -1;
     const CountDescriptors descriptors = request_.call_sites.contains(kDescriptorsKey)
                                              ? CountDescriptors::kYes

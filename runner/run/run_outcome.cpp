@@ -11,7 +11,7 @@
 #include "runner/attribution/stack_pattern.h"
 #include "runner/budget/apply_limits.h"
 #include "runner/budget/wording.h"
-#include "runner/host/traced_image.h"
+#include "runner/host/process_status.h"
 #include "runner/region/region_words.h"
 
 namespace leakgate {

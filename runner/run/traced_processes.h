@@ -25,8 +25,8 @@ class TracedProcesses {
   TracedProcesses(const JudgeSurroundings& surroundings, const RunExtensions& extensions,
                   BoundarySource boundaries, std::uint32_t stack_depth)
       : program_(surroundings, extensions, boundaries, stack_depth),
-        named_(surroundings, program_, stack_depth),
-        further_(surroundings, program_, stack_depth) {}
+        named_(surroundings, program_),
+        further_(surroundings, program_) {}
 
   [[nodiscard]] HelloReply OnHello(const ControlPeer& peer);
   void OnExec(const ReportedExec& told);
