@@ -14,22 +14,18 @@
 #include "runner/process/image_inspection.h"
 #include "runner/process/process_image.h"
 #include "runner/process/process_tree.h"
+#include "runner/result/gtest_flags.h"
 #include "runner/run/preparation.h"
 #include "runner/run/run_outcome.h"
 
 namespace leakgate {
 namespace {
 
-// GoogleTest starts the test binary with the first for a death test, which is the test's own.
-constexpr std::string_view kFlagsOfNoTests[] = {"--gtest_internal_run_death_test=",
-                                                "--gtest_list_tests"};
-
 // Each one needs two descriptors and much address space.
 constexpr std::size_t kMostFurtherUnjudged = 64;
 
 bool IsSwitchedOff(int pid) {
-  return std::any_of(std::begin(kFlagsOfNoTests), std::end(kFlagsOfNoTests),
-                     [pid](std::string_view flag) { return HasArgument(pid, flag); });
+  return HasArgument(pid, kDeathTestFlag) || HasArgument(pid, kListTestsFlag);
 }
 
 bool IsGood(Verdict verdict) { return verdict == Verdict::kPass || verdict == Verdict::kNotGated; }

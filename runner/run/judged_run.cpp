@@ -14,6 +14,7 @@
 #include "runner/judge/window_verdict.h"
 #include "runner/process/process_tree.h"
 #include "runner/report/window_text.h"
+#include "runner/result/gtest_flags.h"
 #include "runner/run/gtest_output.h"
 #include "runner/run/launched_program.h"
 #include "runner/run/operator_probe.h"

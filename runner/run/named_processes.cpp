@@ -10,14 +10,11 @@
 #include "runner/host/traced_image.h"
 #include "runner/process/image_inspection.h"
 #include "runner/process/process_image.h"
+#include "runner/result/gtest_flags.h"
 #include "runner/run/run_outcome.h"
 
 namespace leakgate {
 namespace {
-
-// GoogleTest starts the test binary with this flag for a death test, which is no child to be
-// judged.
-constexpr std::string_view kDeathTestFlag = "--gtest_internal_run_death_test=";
 
 // Each one needs two descriptors and much address space.
 constexpr std::size_t kMostUnjudged = 64;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -19,52 +18,13 @@
 #include "runner/judge/window_description.h"
 #include "runner/process/process_image.h"
 #include "runner/process/process_tree.h"
+#include "runner/result/gtest_flags.h"
 #include "runner/run/iteration_counts.h"
 #include "runner/run/launched_program.h"
 #include "runner/run/process_memory_use.h"
 
 namespace leakgate {
 namespace {
-
-// Variables of test runners. If inherited, they would select no test, and the user's XML would be
-// overwritten.
-constexpr std::array<std::string_view, 5> kRunnerPrefixes = {
-    "TEST_", "TESTBRIDGE_", "XML_OUTPUT_FILE=", "GTEST_TOTAL_SHARDS=", "GTEST_SHARD_"};
-
-// GoogleTest's flags that choose, repeat, order or report tests, or end the run.
-constexpr std::array<std::string_view, 12> kFlags = {
-    "filter",     "repeat",           "shuffle",          "random_seed", "output",
-    "list_tests", "stream_result_to", "break_on_failure", "fail_fast",   "flagfile",
-    "brief",      "throw_on_failure"};
-
-bool IsKnownFlag(std::string_view flag) {
-  return std::find(kFlags.begin(), kFlags.end(), flag) != kFlags.end();
-}
-
-// "--gtest_filter=..."; GoogleTest takes one dash, two, or a slash.
-bool IsTestSelection(std::string_view argument) {
-  for (const std::string_view prefix : {"--gtest_", "-gtest_", "/gtest_"}) {
-    if (!argument.starts_with(prefix)) continue;
-    argument.remove_prefix(prefix.size());
-    return IsKnownFlag(argument.substr(0, argument.find('=')));
-  }
-  return false;
-}
-
-// "GTEST_FILTER=..." for the flag "filter".
-bool SetsFlag(std::string_view variable) {
-  constexpr std::string_view kPrefix = "GTEST_";
-  if (!variable.starts_with(kPrefix)) return false;
-  std::string flag(variable.substr(kPrefix.size(), variable.find('=') - kPrefix.size()));
-  std::transform(flag.begin(), flag.end(), flag.begin(),
-                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  return IsKnownFlag(flag);
-}
-
-bool IsOfRunner(std::string_view variable) {
-  return std::any_of(kRunnerPrefixes.begin(), kRunnerPrefixes.end(),
-                     [&](std::string_view prefix) { return variable.starts_with(prefix); });
-}
 
 using Clock = std::chrono::steady_clock;
 
@@ -180,17 +140,12 @@ void LeadAside(const std::filesystem::path& scratch, std::vector<std::string>& e
   }
 }
 
-// Chooses the test by variables, which GoogleTest takes as its flags' defaults, because the program
-// may not accept further arguments.
 std::vector<std::string> EnvironmentFor(const RepetitionRequest& request,
                                         const ScratchDirectory& scratch) {
   std::vector<std::string> environment = WithoutTestVariables(OwnEnvironment());
-  const std::string filter = FilterFor(request.tests);
-  environment.push_back("GTEST_FILTER=" + filter);
-  if (filter.find("DISABLED_") != std::string::npos) {
-    environment.emplace_back("GTEST_ALSO_RUN_DISABLED_TESTS=1");
+  for (std::string& variable : VariablesToRun(request.tests, request.repetitions)) {
+    environment.push_back(std::move(variable));
   }
-  environment.push_back(fmt::format("GTEST_REPEAT={}", request.repetitions));
   environment.emplace_back("LEAKGATE_REPETITION=1");
   if (!scratch.path().empty()) LeadAside(scratch.path(), environment);
   return environment;
@@ -438,29 +393,6 @@ std::string ProblemIn(const IterationCounts& counts, const RepetitionRequest& re
 }  // namespace
 
 int CountRepetitions(const RepetitionPauses& pauses) { return CyclesOf(pauses).back().end; }
-
-std::vector<std::string> WithoutTestVariables(std::vector<std::string> environment) {
-  std::erase_if(environment, [](const std::string& variable) {
-    return SetsFlag(variable) || IsOfRunner(variable);
-  });
-  return environment;
-}
-
-std::string FilterFor(const std::vector<std::string>& tests) {
-  std::string filter;
-  for (const std::string& test : tests) {
-    if (!filter.empty()) filter += ':';
-    std::transform(test.begin(), test.end(), std::back_inserter(filter), [](char letter) {
-      return letter == ':' || letter == '-' || letter == '*' ? '?' : letter;
-    });
-  }
-  return filter;
-}
-
-std::vector<std::string> WithoutTestSelection(std::vector<std::string> arguments) {
-  std::erase_if(arguments, IsTestSelection);
-  return arguments;
-}
 
 ScratchDirectory ScratchDirectory::ForRepetitions() {
   for (const char* const variable : {"TEST_TMPDIR", "TMPDIR"}) {
