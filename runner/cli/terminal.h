@@ -120,7 +120,7 @@ class ProgressDisplay {
   std::thread thread_;
 };
 
-// Calls Run of run/run_session.h and shows its progress.
+// Calls Run of run/judged_run.h and shows its progress.
 [[nodiscard]] Expected<RunResult> RunShowingProgress(RunRequest& request, ProgressMode mode);
 
 }  // namespace leakgate

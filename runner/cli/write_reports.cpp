@@ -11,6 +11,7 @@
 #include "runner/cli/installation.h"
 #include "runner/report/formats/source_excerpts.h"
 #include "runner/report/formats/writers.h"
+#include "runner/result/gtest_flags.h"
 
 namespace leakgate {
 namespace {
@@ -30,7 +31,7 @@ Expected<std::string> ValueOf(std::string_view name, const std::filesystem::path
   constexpr std::string_view kVariable = "env:";
   if (name == "pid") return std::to_string(surroundings.pid);
   if (name == "binary") return std::filesystem::path(surroundings.program).filename().string();
-  if (name == "shard") return VariableOf(surroundings, "GTEST_SHARD_INDEX").value_or("0");
+  if (name == "shard") return VariableOf(surroundings, kShardIndexVariable).value_or("0");
   if (name == "outputs")
     return VariableOf(surroundings, "TEST_UNDECLARED_OUTPUTS_DIR").value_or(".");
   if (!name.starts_with(kVariable)) {

@@ -1,119 +1,89 @@
-// A traced program image, and what runs and sessions report of it.
+// One program image of a process, from its first instruction until the process ends or executes
+// another program: its region, which outlives the process, and the thread that answers what the
+// image asks through the region's mailbox.
+//
+// Any image may ask what its measuring windows hold (leakgate::Window), and for what only a
+// profiler knows, such as a snapshot. What else it asks is for whoever traces it:
+//
+//   run/judged_process.h             gives verdicts
+//   run/iteration_counts.h           counts what is live as iterations end
+//   profiling/recorded_image.h,
+//   sessions/session_processes.h     answer nothing else: tests go on without a verdict
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
-#include <string>
-#include <vector>
+#include <optional>
 
 #include "runner/base/descriptors.h"
+#include "runner/host/mailbox_server.h"
+#include "runner/host/process_status.h"
+#include "runner/judge/window_meter.h"
 #include "runner/process/process_image.h"
 #include "runner/region/region_file.h"
+#include "runner/symbols/symbolizer.h"
 
 namespace leakgate {
 
-// One program image of a process, from its first instruction until the process ends or executes
-// another program. Its region outlives the process.
-//
-// Runs (run/judged_process.h) and sessions (sessions/session_processes.h) each add the thread that
-// answers the image's questions.
+enum class WatchesEnd { kYes, kNo };
+
+struct ImageTracing {
+  std::unique_ptr<RegionFile> region;  // the process has not been given it yet
+  Symbolizer& symbolizer;              // used by the image's thread; must outlive the image
+  MakeAnswerer profiler;               // if null, what only a profiler knows is refused
+  // Answers all questions, on the image's thread. If it is null, AnswerCommon does.
+  MailboxServer::Answer answer = nullptr;
+  // What the process executes now; if it is not given, /proc is read.
+  std::optional<ExecutedProgram> program{};
+  WatchesEnd watches_end = WatchesEnd::kYes;  // kNo: HasEnded is not asked, and takes no descriptor
+};
+
 class TracedImage {
  public:
   // How many descriptors one image needs: one for the region, one to see the process's end.
   static constexpr std::size_t kDescriptors = 2;
 
-  // `program` is what the region's process executes now; if it is not given, /proc is read.
-  explicit TracedImage(std::unique_ptr<RegionFile> region);
-  TracedImage(std::unique_ptr<RegionFile> region, ExecutedProgram program);
+  explicit TracedImage(ImageTracing tracing);
 
   int pid() const { return region_->pid(); }
   const ExecutedProgram& program() const { return program_; }
   std::chrono::system_clock::time_point begin() const { return begin_; }
   const RegionReader& region() const { return region_->reader(); }
   RegionFile& region_file() { return *region_; }
-  // The region's descriptor belongs to this object; DuplicateRegion's belongs to the caller.
+  // The region's descriptor belongs to this object.
   int region_fd() const { return region_->fd().get(); }
-  [[nodiscard]] UniqueFd DuplicateRegion() const;
+  // Returns a descriptor of the region of the caller's own.
+  [[nodiscard]] UniqueFd DuplicateRegion() const { return region_->DuplicateFd(); }
   // Returns how many bytes of memory the region takes now.
   [[nodiscard]] std::uint64_t HeldBytes() const { return region_->HeldBytes(); }
 
+  // Answers what any image may ask, and returns true. Any other question is answered by "within
+  // budget", with which the process continues.
+  [[nodiscard]] bool AnswerCommon(Mailbox& mailbox);
+  // After it returns, no question is answered any more. Whoever gave an answer calls it before what
+  // that uses is gone. A second call does nothing.
+  void StopAnswering() { server_.Stop(); }
+  // REQUIRES: the image's thread does not use it.
+  WindowMeter& meter() { return meter_; }
+
   // Returns whether the process has ended. Any thread may call it.
   [[nodiscard]] bool HasEnded() const;
+  // Returns its status and its region, for commands that ask. Any thread may call it.
+  [[nodiscard]] ProcessRegion Describe(ImageLife life) const;
 
  private:
   std::unique_ptr<RegionFile> region_;
   const ExecutedProgram program_;
   const std::chrono::system_clock::time_point begin_ = std::chrono::system_clock::now();
   const UniqueFd end_;  // readable once the process has ended
+  WindowMeter meter_;
+  const AnswerMore profiler_;
+  MailboxServer server_;  // the last member, because it uses the others
 };
-
-enum class ProcessState {
-  kTracing,
-  kStarting,  // it was given a region, but its agent has not started to trace
-  kFailed,    // its agent could not trace; `problem` says why
-  kDisabled,  // it still runs, but is no longer traced
-  kEnded,
-};
-
-// What a run or a session reports of one process that it traces.
-struct ProcessStatus {
-  int pid = 0;
-  // Counts the programs that were traced under the PID, whichever processes had it: with the PID it
-  // names one program of a run or session.
-  std::uint32_t generation = 1;
-  ExecutedProgram program{};
-  ProcessState state = ProcessState::kTracing;
-  std::string problem{};
-  std::int64_t begin_seconds = 0;  // since 1970; 0 if unknown
-  std::uint64_t start_time = 0;    // as from StartTimeOf; 0 if unknown
-  Totals totals{};
-  std::uint64_t drops = 0;
-  // When tracing began in a running process, in seconds since 1970: earlier allocations are
-  // unknown. It is 0 if tracing began with the program.
-  std::int64_t attached_seconds = 0;
-  std::string recording_problem{};  // why its recording fails; empty if it does not, or is not made
-};
-
-// A traced process with its region, as it is given to a command that asks for it.
-struct ProcessRegion {
-  ProcessStatus status;
-  UniqueFd region;  // belongs to this object
-};
-
-// Returns the processes that have not been judged yet, the program first. Any thread may call it.
-using RunProcesses = std::function<std::vector<ProcessRegion>()>;
-
-enum class ImageLife { kExecuting, kOver };
-
-// Returns the status that `region` tells; the PID, the program and its begin are not in there.
-[[nodiscard]] ProcessStatus StatusOf(const RegionReader& region, ImageLife life);
 
 // Returns the status of `image` without its begin.
 [[nodiscard]] ProcessStatus StatusOf(const TracedImage& image, ImageLife life);
-
-// Says why the agent did not start to trace, and what to do.
-[[nodiscard]] std::string AgentFailureText(AgentFailure failure);
-
-// Returns the word for a state in answers and on the screen.
-[[nodiscard]] const char* WordOf(ProcessState state);
-[[nodiscard]] nlohmann::json ToJson(const ProcessStatus& process);
-// A member that is missing in `body`, or is of another type, keeps its default.
-[[nodiscard]] ProcessStatus ProcessFromJson(const nlohmann::json& body);
-
-// How many descriptors this process may still open. Each traced image needs some for as long as
-// it is kept; the reserved ones stay free for commands that connect.
-struct DescriptorRoom {
-  std::size_t limit = 0;     // of this process (ulimit -n)
-  std::size_t reserved = 0;  // part of `limit` that traced images may not use
-
-  // Returns whether `count` more can be opened without touching the reserved ones.
-  [[nodiscard]] bool Has(std::size_t count) const;
-};
-
-[[nodiscard]] DescriptorRoom OwnDescriptorRoom();
 
 }  // namespace leakgate

@@ -12,14 +12,12 @@
 
 #include "runner/attribution/code_owner.h"
 #include "runner/base/word_table.h"
-#include "runner/process/proc_files.h"
 #include "runner/profiling/recorded_image.h"
 #include "runner/profiling/test_recordings.h"
 #include "runner/recording/view/recording_groups.h"
 #include "runner/recording/view/recording_view.h"
 #include "runner/recording/view/show_recording.h"
 #include "runner/report/excess.h"
-#include "runner/snapshot/file/describe_process.h"
 
 namespace leakgate {
 namespace {
@@ -63,22 +61,17 @@ class RecordedImages {
 
  private:
   Expected<std::unique_ptr<RecordedImage>> Start(int pid) {
-    const EventRequest events = EventsOfTests(unit_);
-    const bool has_listener = setup_.prepared.framework == TestFramework::kGoogleTestListener;
     const auto generation = static_cast<std::uint32_t>(images_.size()) + 1;
-    LEAKGATE_TRY_ASSIGN(auto region,
-                        RegionFile::Create({.pid = pid,
-                                            .generation = generation,
-                                            .boundaries = has_listener ? BoundarySource::kListener
-                                                                       : BoundarySource::kStream,
-                                            .stack_depth = setup_.request.stack_depth,
-                                            .events = events}));
-    RecorderSetup setup{.process = DescribeProcess(region->reader(), pid, ExecutedProgramOf(pid)),
-                        .thread_name = [pid](int tid) { return NameOfThread(pid, tid); },
-                        .unit = unit_,
-                        .request = events,
-                        .path = directory_ / fmt::format("{}.recording", generation)};
-    return RecordedImage::Start(std::move(region), std::move(setup), setup_.symbolizer);
+    return RecordedImage::Start({.pid = pid,
+                                 .generation = generation,
+                                 .boundaries = BoundariesOf(setup_.prepared.framework),
+                                 .stack_depth = setup_.request.stack_depth},
+                                {.process = {},
+                                 .thread_name = {},
+                                 .unit = unit_,
+                                 .request = EventsOfTests(unit_),
+                                 .path = directory_ / fmt::format("{}.recording", generation)},
+                                setup_.symbolizer);
   }
 
   const RepetitionSetup& setup_;

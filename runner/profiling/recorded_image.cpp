@@ -1,34 +1,34 @@
 #include "runner/profiling/recorded_image.h"
 
-#include "runner/report/left_behind_text.h"
+#include "runner/process/proc_files.h"
+#include "runner/snapshot/file/describe_process.h"
 #include "runner/snapshot/file/requested_snapshot.h"
 
 namespace leakgate {
 
-Expected<std::unique_ptr<RecordedImage>> RecordedImage::Start(std::unique_ptr<RegionFile> region,
-                                                              RecorderSetup setup,
+Expected<std::unique_ptr<RecordedImage>> RecordedImage::Start(RegionOwner owner,
+                                                              RecorderSetup recording,
                                                               Symbolizer& symbolizer) {
+  owner.events = recording.request;
+  LEAKGATE_TRY_ASSIGN(auto region, RegionFile::Create(owner));
   std::unique_ptr<RecordedImage> image(
-      new RecordedImage(std::move(region), setup.path, symbolizer));
+      new RecordedImage(std::move(region), recording.path, symbolizer));
+  const TracedImage& traced = image->image_;
+  const int pid = traced.pid();
+  recording.process = DescribeProcess(traced.region(), pid, traced.program());
+  recording.thread_name = [pid](int tid) { return NameOfThread(pid, tid); };
   LEAKGATE_TRY_ASSIGN(std::unique_ptr<EventBuffers> buffers,
                       EventBuffers::Attach(image->image_.region_file().fd()));
-  LEAKGATE_TRY_ASSIGN(auto recorder, EventRecorder::Start(image->image_.region(),
-                                                          std::move(buffers), std::move(setup)));
-  image->recorder_ = std::move(recorder);
+  LEAKGATE_TRY_ASSIGN(image->recorder_, EventRecorder::Start(traced.region(), std::move(buffers),
+                                                             std::move(recording)));
   return image;
 }
 
 RecordedImage::RecordedImage(std::unique_ptr<RegionFile> region, std::filesystem::path path,
                              Symbolizer& symbolizer)
-    : image_(std::move(region)),
-      path_(std::move(path)),
-      meter_(image_.region(), symbolizer, MeasurementTextHere),
-      answer_more_(AnswerSnapshotRequests(image_.region())),
-      answers_(image_.region_file().mailbox(), [this](Mailbox& mailbox) { Answer(mailbox); }) {}
-
-void RecordedImage::Answer(Mailbox& mailbox) {
-  AnswerNothing(mailbox);
-  if (!meter_.Answer(mailbox)) (void)answer_more_(mailbox);
-}
+    : image_({.region = std::move(region),
+              .symbolizer = symbolizer,
+              .profiler = AnswerSnapshotRequests}),
+      path_(std::move(path)) {}
 
 }  // namespace leakgate

@@ -8,18 +8,11 @@
 
 #include "runner/attach/program_environment.h"
 #include "runner/attribution/code_owner.h"
-#include "runner/host/control_server.h"
 #include "runner/host/traced_image.h"
-#include "runner/process/called_name.h"
-#include "runner/process/image_inspection.h"
-#include "runner/process/proc_files.h"
-#include "runner/process/process_image.h"
 #include "runner/profiling/recorded_image.h"
-#include "runner/run/launcher.h"
+#include "runner/run/launched_program.h"
 #include "runner/run/preparation.h"
 #include "runner/run/program_watch.h"
-#include "runner/run/run_server.h"
-#include "runner/snapshot/file/describe_process.h"
 
 namespace leakgate {
 namespace {
@@ -37,54 +30,29 @@ class RecordedRun {
   Expected<RecordOutcome> Run() {
     const BlockedSignals signals;
     GroupWitness witness(signals.blocked());
-    LEAKGATE_TRY_ASSIGN(
-        auto server,
-        ControlServer::Start(
-            {.on_hello = [this](const ControlPeer& peer) { return OnHello(peer.pid); },
-             .is_served = IsOfThisRun,
-             .on_exec = [](const ReportedExec&) {},
-             .on_unserved =
-                 [this](const ControlPeer& peer, const std::string& why) {
-                   server_failure_ = fmt::format("PID {} could not be traced: {}", peer.pid, why);
-                 },
-             .on_failure = [this](const std::string& why) { server_failure_ = why; }}));
-    LEAKGATE_TRY_ASSIGN(auto process, Launch(server->name(), signals));
-    LEAKGATE_TRY(RequireTraceable(*process));
-    pid_ = process->pid();
-    command_server_ = RunServer::Start([this] { return Processes(); });
-    LEAKGATE_TRY(process->Resume());
-    ProgramWatch watch(*process, signals, witness);
+    LEAKGATE_TRY_ASSIGN(const auto program,
+                        LaunchedProgram::Launch({.process = {.program = program_,
+                                                             .name = request_.program,
+                                                             .arguments = request_.arguments,
+                                                             .environment = OwnEnvironment(),
+                                                             .signal_mask = signals.original(),
+                                                             .inherited = inherited_},
+                                                 .agent = request_.agent,
+                                                 .refused = Refused::kUntraceable,
+                                                 .on_hello = [this](const ControlPeer& peer) {
+                                                   return OnHello(peer.pid);
+                                                 }}));
+    pid_ = program->pid();
+    LEAKGATE_TRY(program->Resume([this] { return Processes(); }));
+    ProgramWatch watch(program->process(), signals, witness);
     RecordOutcome outcome;
     outcome.program = watch.WaitUntil(std::nullopt).value();
     const OwnEndSignals own_signals(watch.TakeLateRequest());
-    server.reset();  // no further region
-    command_server_.reset();
-    Conclude(outcome);
+    Conclude(program->StopServing(), outcome);
     return outcome;
   }
 
  private:
-  Expected<std::unique_ptr<SuspendedProcess>> Launch(const std::string& control_name,
-                                                     const BlockedSignals& signals) const {
-    LEAKGATE_TRY_ASSIGN(auto environment,
-                        ProgramEnvironment(OwnEnvironment(), {request_.agent, control_name}));
-    return SuspendedProcess::Launch({.program = program_,
-                                     .name = request_.program,
-                                     .arguments = request_.arguments,
-                                     .environment = std::move(environment),
-                                     .signal_mask = signals.original(),
-                                     .inherited = inherited_});
-  }
-
-  Expected<void> RequireTraceable(const SuspendedProcess& process) const {
-    std::filesystem::path image = process.image();
-    if (image.empty()) image = program_;
-    LEAKGATE_TRY_ASSIGN(const ImageInspection inspection, InspectImage(image));
-    if (!inspection.refusal) return {};
-    return InconclusiveError(
-        fmt::format("{}: cannot be traced: {}", CalledName(program_, image), *inspection.refusal));
-  }
-
   // The file is for the program that is executed last: those before are scripts and launchers
   // mostly. Theirs get a number that is not in use.
   void MoveAside(RecordedImage& image) {
@@ -115,7 +83,6 @@ class RecordedRun {
   }
 
   Expected<std::unique_ptr<RecordedImage>> StartImage(int pid) {
-    const std::size_t generation = images_.size() + 1;
     EventRequest events = request_.events;
     events.clock = unit_.clock;
     events.time_shift = unit_.shift;
@@ -123,21 +90,19 @@ class RecordedRun {
     const bool has_stream = framework_ != TestFramework::kGoogleTestListener &&
                             RequireFreeStream(request_.arguments, framework_) &&
                             StreamProblemOf(pid).empty();
-    LEAKGATE_TRY_ASSIGN(auto region,
-                        RegionFile::Create({.pid = pid,
-                                            .generation = static_cast<std::uint32_t>(generation),
-                                            .boundaries = has_stream ? BoundarySource::kStream
-                                                                     : BoundarySource::kListener,
-                                            .stack_depth = request_.stack_depth,
-                                            .stack_events = request_.stack_events,
-                                            .events = events}));
-    RecorderSetup setup{.process = DescribeProcess(region->reader(), pid, ExecutedProgramOf(pid)),
-                        .thread_name = [pid](int tid) { return NameOfThread(pid, tid); },
-                        .unit = unit_,
-                        .request = events,
-                        .path = request_.output,
-                        .existing = request_.existing};
-    return RecordedImage::Start(std::move(region), std::move(setup), symbolizer_);
+    return RecordedImage::Start(
+        {.pid = pid,
+         .generation = static_cast<std::uint32_t>(images_.size()) + 1,
+         .boundaries = has_stream ? BoundarySource::kStream : BoundarySource::kListener,
+         .stack_depth = request_.stack_depth,
+         .stack_events = request_.stack_events},
+        {.process = {},
+         .thread_name = {},
+         .unit = unit_,
+         .request = events,
+         .path = request_.output,
+         .existing = request_.existing},
+        symbolizer_);
   }
 
   std::vector<ProcessRegion> Processes() {
@@ -145,14 +110,14 @@ class RecordedRun {
     std::vector<ProcessRegion> processes;
     if (images_.empty()) return processes;
     const TracedImage& latest = images_.back()->traced();
-    const ImageLife life = latest.HasEnded() ? ImageLife::kOver : ImageLife::kExecuting;
-    processes.push_back({StatusOf(latest, life), latest.DuplicateRegion()});
+    processes.push_back(
+        latest.Describe(latest.HasEnded() ? ImageLife::kOver : ImageLife::kExecuting));
     return processes;
   }
 
-  void Conclude(RecordOutcome& outcome) {
+  void Conclude(const std::string& server_failure, RecordOutcome& outcome) {
     outcome.problems = std::move(problems_);
-    if (!server_failure_.empty()) outcome.problems.push_back(server_failure_);
+    if (!server_failure.empty()) outcome.problems.push_back(server_failure);
     for (const auto& image : images_) {
       const RegionReader& region = image->traced().region();
       if (region.State() == AgentState::kFailed) {
@@ -185,8 +150,6 @@ class RecordedRun {
   std::vector<std::unique_ptr<RecordedImage>> images_;
   std::vector<std::string> problems_;
   int moved_aside_ = 0;
-  std::string server_failure_;  // read once the server has stopped
-  std::shared_ptr<RunServer> command_server_;
 };
 
 }  // namespace

@@ -29,6 +29,8 @@ class RegionFile {
   [[nodiscard]] static Expected<std::unique_ptr<RegionFile>> Create(const RegionOwner& owner);
 
   const UniqueFd& fd() const { return fd_; }
+  // Returns a descriptor of the caller's own.
+  [[nodiscard]] UniqueFd DuplicateFd() const;
   const RegionReader& reader() const { return *reader_; }
   int pid() const { return pid_; }
   // Returns how many bytes of memory the file takes now: of its size, what has been written to.

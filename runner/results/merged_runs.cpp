@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "runner/report/window_text.h"
+#include "runner/result/gtest_flags.h"
 
 namespace leakgate {
 namespace {
@@ -49,20 +50,6 @@ std::string FlakyText(const std::string& binary, const std::string& test, std::u
 std::string Name(const RunResult& run) {
   if (!run.shard || run.shard->total == 1) return run.binary;
   return fmt::format("{}, shard {} of {}", run.binary, run.shard->index + 1, run.shard->total);
-}
-
-// Returns the arguments that choose tests. The jobs of one set of shards may differ in others, such
-// as the files that they write.
-std::vector<std::string> Selection(const std::vector<std::string>& arguments) {
-  std::vector<std::string> selection;
-  for (const std::string& argument : arguments) {
-    const std::string_view flag = std::string_view(argument).substr(
-        std::min(argument.find_first_not_of('-'), argument.size()));
-    if (flag.starts_with("gtest_filter=") || flag.starts_with("gtest_also_run_disabled_tests")) {
-      selection.push_back(argument);
-    }
-  }
-  return selection;
 }
 
 // Lists the numbers up to `total` that `seen` lacks, which counts from 0: "1", "1, 3", "2 to 7".
@@ -119,7 +106,7 @@ void MergedRuns::Add(RunResult&& run, const RunPlace& place) {
   AddVerdict(run, where);
   AddTests(run);
   if (run.shard && run.shard->total > 1) {
-    shards_[{run.binary, Selection(run.arguments), run.shard->total}].insert(run.shard->index);
+    shards_[{run.binary, SelectionIn(run.arguments), run.shard->total}].insert(run.shard->index);
   }
   runs_.emplace(place.content,
                 MergedRun{std::move(run.binary), std::move(run.arguments), run.shard, place});

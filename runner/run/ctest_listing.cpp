@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "runner/result/gtest_flags.h"
+
 namespace leakgate {
 namespace {
 
@@ -54,9 +56,8 @@ Expected<CtestListing> ParseCtestListing(const std::string& json,
       continue;
     }
     CtestCommand wanted{command.front(), {command.begin() + 1, command.end()}, {}, {}};
-    std::erase_if(wanted.arguments, [](const std::string& argument) {
-      return argument.starts_with("--gtest_output=");
-    });
+    std::erase_if(wanted.arguments,
+                  [](const std::string& argument) { return argument.starts_with(kOutputFlag); });
     const Json directory = PropertyOf(test, "WORKING_DIRECTORY");
     if (directory.is_string()) wanted.directory = directory.get<std::string>();
     wanted.environment = TextsIn(PropertyOf(test, "ENVIRONMENT"));

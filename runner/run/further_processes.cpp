@@ -14,22 +14,18 @@
 #include "runner/process/image_inspection.h"
 #include "runner/process/process_image.h"
 #include "runner/process/process_tree.h"
+#include "runner/result/gtest_flags.h"
 #include "runner/run/preparation.h"
 #include "runner/run/run_outcome.h"
 
 namespace leakgate {
 namespace {
 
-// GoogleTest starts the test binary with the first for a death test, which is the test's own.
-constexpr std::string_view kFlagsOfNoTests[] = {"--gtest_internal_run_death_test=",
-                                                "--gtest_list_tests"};
-
 // Each one needs two descriptors and much address space.
 constexpr std::size_t kMostFurtherUnjudged = 64;
 
 bool IsSwitchedOff(int pid) {
-  return std::any_of(std::begin(kFlagsOfNoTests), std::end(kFlagsOfNoTests),
-                     [pid](std::string_view flag) { return HasArgument(pid, flag); });
+  return HasArgument(pid, kDeathTestFlag) || HasArgument(pid, kListTestsFlag);
 }
 
 bool IsGood(Verdict verdict) { return verdict == Verdict::kPass || verdict == Verdict::kNotGated; }
@@ -100,21 +96,16 @@ HelloReply FurtherProcesses::Trace(Kind kind, int pid, const std::string& path,
                     .iteration = test.iteration,
                     .may_run_tests = BoundariesOf(path) != BoundarySource::kNone};
   if (kind == Kind::kForked) process->child.image += " (forked)";
-  auto region = RegionFile::Create(
+  auto judged = program_.TraceChild(
       {.pid = pid,
-       .boundaries = process->child.may_run_tests ? BoundariesOf(path) : BoundarySource::kListener,
-       .stack_depth = stack_depth_,
-       .counts_temporary = around_.budgets.LimitsTemporary()});
-  if (!region) {
-    process->problem = region.error().message;
+       .boundaries = process->child.may_run_tests ? BoundariesOf(path) : BoundarySource::kListener},
+      process->child);
+  if (!judged) {
+    process->problem = judged.error().message;
     processes_.push_back(std::move(process));
     return {};
   }
-  process->judged = std::make_unique<JudgedProcess>(
-      *std::move(region), ImageJudging{.surroundings = around_,
-                                       .mutex = program_.judging(),
-                                       .answer_more = program_.answer_more(),
-                                       .child = &process->child});
+  process->judged = *std::move(judged);
   const int fd = process->judged->region_fd();
   processes_.push_back(std::move(process));
   JudgeEnded(kMostFurtherUnjudged);

@@ -30,9 +30,8 @@ namespace leakgate {
 class FurtherProcesses {
  public:
   // `program` is the program under test. Both references must outlive this object.
-  FurtherProcesses(const JudgeSurroundings& surroundings, Generations& program,
-                   std::uint32_t stack_depth)
-      : around_(surroundings), program_(program), stack_depth_(stack_depth) {}
+  FurtherProcesses(const JudgeSurroundings& surroundings, Generations& program)
+      : around_(surroundings), program_(program) {}
 
   // Answers a forked child of a process that is traced; `window` is the program's window in which
   // it was forked, if that is known.
@@ -77,7 +76,6 @@ class FurtherProcesses {
 
   const JudgeSurroundings& around_;
   Generations& program_;
-  const std::uint32_t stack_depth_;
   mutable std::mutex mutex_;  // protects all that follows
   std::vector<std::unique_ptr<Process>> processes_;
   std::map<std::string, TestFramework> frameworks_;  // by path

@@ -5,21 +5,13 @@
 #include <string_view>
 
 #include "runner/base/regular_file.h"
+#include "runner/result/gtest_flags.h"
 
 namespace leakgate {
 namespace {
 
 // Of a suite, whose name is a part of each of its tests' names. Templates' are a few hundred.
 constexpr std::size_t kMostNameBytes = 4096;
-
-std::optional<std::string> ValueAfter(const std::vector<std::string>& texts,
-                                      std::string_view prefix) {
-  std::optional<std::string> value;
-  for (const std::string& text : texts) {
-    if (text.starts_with(prefix)) value = text.substr(prefix.size());  // the last one counts
-  }
-  return value;
-}
 
 TestStatus StatusFrom(bool is_skipped, bool has_failures) {
   if (is_skipped) return TestStatus::kSkipped;
@@ -78,12 +70,7 @@ std::filesystem::path DefaultPath(const std::filesystem::path& given, const std:
 std::optional<GtestOutput> FindGtestOutput(const std::string& program,
                                            const std::vector<std::string>& arguments,
                                            const std::vector<std::string>& environment) {
-  std::optional<std::string> target = ValueAfter(arguments, "--gtest_output=");
-  if (!target) target = ValueAfter(environment, "GTEST_OUTPUT=");
-  if (!target) {
-    const std::optional<std::string> bazel = ValueAfter(environment, "XML_OUTPUT_FILE=");
-    if (bazel) target = "xml:" + *bazel;
-  }
+  const std::optional<std::string> target = OutputOf(arguments, environment);
   if (!target || target->empty()) return std::nullopt;
 
   const std::size_t colon = target->find(':');

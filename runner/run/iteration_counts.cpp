@@ -7,7 +7,6 @@
 
 #include "runner/judge/window_evidence.h"
 #include "runner/reach/find_reach.h"
-#include "runner/report/left_behind_text.h"
 
 namespace leakgate {
 namespace {
@@ -64,20 +63,23 @@ std::string SeriesKey(const Finding& finding) {
 IterationCounts::IterationCounts(std::unique_ptr<RegionFile> region, Symbolizer& symbolizer,
                                  std::mutex& mutex, CountDescriptors descriptors,
                                  const MakeAnswerer& answer_more, AtEnd at_end)
-    : region_(std::move(region)),
+    // The test's own assertions must give the same results as in the suite's run.
+    : image_({.region = std::move(region),
+              .symbolizer = symbolizer,
+              .profiler = answer_more,
+              .answer = [this](Mailbox& mailbox) { Answer(mailbox); },
+              .program = ExecutedProgram{},
+              .watches_end = WatchesEnd::kNo}),
       symbolizer_(symbolizer),
       mutex_(mutex),
       at_end_(std::move(at_end)),
       sites_([this](std::uint32_t stack) {
-        return SymboliseStack(region_->reader(), stack, symbolizer_);
+        return SymboliseStack(image_.region(), stack, symbolizer_);
       }),
-      meter_(region_->reader(), symbolizer, MeasurementTextHere),
-      answer_more_(AnswererFor(answer_more, region_->reader())),
-      counts_descriptors_(descriptors),
-      server_(region_->mailbox(), [this](Mailbox& mailbox) { Answer(mailbox); }) {
+      counts_descriptors_(descriptors) {
   const bool counts_them = descriptors == CountDescriptors::kYes;
-  region_->Ask(kAskAtIterationEnd | kAskNoVerdicts |
-               (counts_them ? kAskAtTestBegin | kAskAtTestEnd : 0));
+  image_.region_file().Ask(kAskAtIterationEnd | kAskNoVerdicts |
+                           (counts_them ? kAskAtTestBegin | kAskAtTestEnd : 0));
 }
 
 bool IterationCounts::RunsTests() const {
@@ -89,8 +91,7 @@ bool IterationCounts::RunsTests() const {
 
 void IterationCounts::Answer(Mailbox& mailbox) {
   const std::lock_guard lock(mutex_);
-  AnswerNothing(mailbox);
-  if (meter_.Answer(mailbox) || answer_more_(mailbox)) return;
+  if (image_.AnswerCommon(mailbox)) return;
   const auto question = static_cast<Question>(mailbox.question);
   if (counts_descriptors_ == CountDescriptors::kYes) {
     if (question == Question::kTestBegins) at_test_begin_ = ReadResources(region().Pid());
@@ -174,7 +175,7 @@ bool IterationCounts::IsLookedAt(int iteration) const {
 void IterationCounts::AskForNext() {
   int next = ended_ + 1;
   while (next < last_iteration_ && !IsLookedAt(next)) ++next;
-  region_->AskFromIteration(static_cast<std::uint32_t>(next));
+  image_.region_file().AskFromIteration(static_cast<std::uint32_t>(next));
 }
 
 std::chrono::nanoseconds IterationCounts::TimeOfTests(int last) const {

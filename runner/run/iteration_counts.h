@@ -15,12 +15,10 @@
 #include <vector>
 
 #include "runner/attribution/call_sites.h"
-#include "runner/host/mailbox_server.h"
+#include "runner/host/traced_image.h"
 #include "runner/judge/all_growth.h"
 #include "runner/judge/repetition_series.h"
-#include "runner/judge/window_meter.h"
 #include "runner/process/proc_files.h"
-#include "runner/region/region_file.h"
 #include "runner/run/counts_by_stack.h"
 #include "runner/symbols/symbolizer.h"
 
@@ -59,6 +57,9 @@ class IterationCounts {
   // for other images of the repetitions: `mutex`, which is theirs, too, is locked meanwhile.
   IterationCounts(std::unique_ptr<RegionFile> region, Symbolizer& symbolizer, std::mutex& mutex,
                   CountDescriptors descriptors, const MakeAnswerer& answer_more, AtEnd at_end);
+  ~IterationCounts() { image_.StopAnswering(); }
+  IterationCounts(const IterationCounts&) = delete;
+  IterationCounts& operator=(const IterationCounts&) = delete;
 
   // Looks at the end of these iterations alone, unless there are none, and asks at that of `last`
   // in any case. REQUIRES: the process does not run yet.
@@ -89,11 +90,11 @@ class IterationCounts {
   // Finds it out now, since no iteration follows. REQUIRES: called by AtEnd.
   void FindFates();
 
-  const RegionReader& region() const { return region_->reader(); }
-  int region_fd() const { return region_->fd().get(); }
+  const RegionReader& region() const { return image_.region(); }
+  int region_fd() const { return image_.region_fd(); }
 
   // Stops counting. REQUIRES: the process has ended.
-  void Stop() { server_.Stop(); }
+  void Stop() { image_.StopAnswering(); }
 
   // Returns whether a test has begun.
   [[nodiscard]] bool RunsTests() const;
@@ -157,14 +158,11 @@ class IterationCounts {
 
   void Answer(Mailbox& mailbox);
 
-  std::unique_ptr<RegionFile> region_;
+  TracedImage image_;
   Symbolizer& symbolizer_;
   std::mutex& mutex_;
   AtEnd at_end_;
   CallSites sites_;
-  // The test's own assertions must give the same results as in the suite's run.
-  WindowMeter meter_;
-  const AnswerMore answer_more_;
   int ended_ = 0;
   // How long the process ran for each iteration, if that was looked at.
   std::vector<std::chrono::nanoseconds> times_;
@@ -189,7 +187,6 @@ class IterationCounts {
   RepetitionSeries descriptors_;
   ResourcesLeft descriptors_left_;
   std::set<std::string> tests_with_descriptors_;
-  MailboxServer server_;  // the last member, because it uses the others
 };
 
 }  // namespace leakgate

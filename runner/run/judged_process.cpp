@@ -6,7 +6,6 @@
 
 #include "runner/base/time_limit.h"
 #include "runner/report/failure_text.h"
-#include "runner/report/left_behind_text.h"
 #include "runner/run/free_memory.h"
 #include "runner/run/preparation.h"
 
@@ -67,14 +66,14 @@ class Stopwatch {
 }  // namespace
 
 JudgedProcess::JudgedProcess(std::unique_ptr<RegionFile> region, const ImageJudging& judging)
-    : image_(std::move(region)),
+    : image_({.region = std::move(region),
+              .symbolizer = judging.surroundings.symbolizer,
+              .profiler = judging.answer_more,
+              .answer = [this](Mailbox& mailbox) { Answer(mailbox); }}),
       judge_(image_.region(), image_.pid(), judging.surroundings, judging.child),
-      meter_(image_.region(), judging.surroundings.symbolizer, MeasurementTextHere),
-      answer_more_(AnswererFor(judging.answer_more, image_.region())),
       judging_(judging.mutex),
       mode_(judging.surroundings.mode),
-      observers_(judging.observers),
-      server_(image_.region_file().mailbox(), [this](Mailbox& mailbox) { Answer(mailbox); }) {
+      observers_(judging.observers) {
   for (const auto& observer : observers_) observer->BeginImage(image_.region_file());
   image_.region_file().Ask(Questions());
 }
@@ -91,10 +90,6 @@ std::uint32_t JudgedProcess::Questions() const {
 void JudgedProcess::LetGo() {
   image_.region_file().StopAsking();
   is_let_go_.store(true, std::memory_order_relaxed);
-}
-
-ProcessRegion JudgedProcess::Describe(ImageLife life) const {
-  return {StatusOf(image_, life), image_.DuplicateRegion()};
 }
 
 // The process waits for an answer, even if the runner has no memory or thread for it.
@@ -114,8 +109,7 @@ void JudgedProcess::Answer(Mailbox& mailbox) {
 }
 
 void JudgedProcess::AnswerQuestion(Mailbox& mailbox) {
-  AnswerNothing(mailbox);
-  if (meter_.Answer(mailbox) || answer_more_(mailbox)) return;
+  if (image_.AnswerCommon(mailbox)) return;
   switch (static_cast<Question>(mailbox.question)) {
     case Question::kTestBegins:
       for (const auto& observer : observers_) observer->Begin(region(), mailbox.window);
@@ -144,7 +138,7 @@ void JudgedProcess::JudgeWindow(Mailbox& mailbox) {
   const WindowCopy window = region().Window(mailbox.window);
   WindowResult result = judge_.Judge(
       window, {.asking_tid = mailbox.tid, .has_new_descriptors = mailbox.subject != 0});
-  result.measuring_windows = meter_.ResultsOf(window.id);
+  result.measuring_windows = image_.meter().ResultsOf(window.id);
   const bool is_told = mode_ != GateMode::kWarnOnly && !MayStillPass(result);
   if (is_told) WriteVerdict(result, told_, mailbox);
   result.was_failed_inside = mailbox.over_budget != 0;
@@ -198,14 +192,14 @@ void JudgedProcess::NoteUnanswered() {
 }
 
 std::vector<WindowResult> JudgedProcess::Finish() {
-  server_.Stop();
+  image_.StopAnswering();
   NoteUnanswered();
   const std::lock_guard lock(judging_);
   const Stopwatch stopwatch(judged_);
   for (const auto& observer : observers_) observer->EndImage();
   try {
     judge_.EndProgram(results_);
-    meter_.EndAll();
+    image_.meter().EndAll();
   } catch (const TimeIsUp&) {  // each window that is not judged says so
   }
   GiveBackFreeMemory();  // the judge's looks at the heap had it: all windows get a result now
@@ -223,7 +217,7 @@ std::vector<WindowResult> JudgedProcess::Finish() {
     const bool is_known = is_whole || results_.contains(id);
     windows.push_back(is_known ? ResultInTime(window)
                                : judge_.MakeInconclusive(window, DamageText()));
-    windows.back().measuring_windows = meter_.ResultsOf(id);
+    windows.back().measuring_windows = image_.meter().ResultsOf(id);
   }
   return windows;
 }
@@ -245,6 +239,19 @@ EventRequest Generations::EventsAsked() const {
   return {};
 }
 
+Expected<std::unique_ptr<JudgedProcess>> Generations::Trace(RegionOwner owner,
+                                                            const ChildProcess* child) {
+  owner.stack_depth = stack_depth_;
+  owner.counts_temporary = surroundings_.budgets.LimitsTemporary();
+  LEAKGATE_TRY_ASSIGN(auto region, RegionFile::Create(owner));
+  ImageJudging judging{.surroundings = surroundings_,
+                       .mutex = judging_,
+                       .answer_more = extensions_.answer_more,
+                       .child = child};
+  if (child == nullptr) judging.observers = extensions_.observers;
+  return std::make_unique<JudgedProcess>(std::move(region), judging);
+}
+
 Expected<int> Generations::StartNext(int pid) {
   const auto generation = static_cast<std::uint32_t>(processes_.size()) + 1;
   // The program was looked at before it began. What it executes was not.
@@ -252,18 +259,12 @@ Expected<int> Generations::StartNext(int pid) {
       boundaries_ == BoundarySource::kStream ? StreamProblemOf(pid) : std::string();
   if (!problem.empty()) errors_.push_back("no tests are told apart: " + problem);
   LEAKGATE_TRY_ASSIGN(
-      std::unique_ptr<RegionFile> region,
-      RegionFile::Create({.pid = pid,
-                          .generation = generation,
-                          .boundaries = problem.empty() ? boundaries_ : BoundarySource::kListener,
-                          .stack_depth = stack_depth_,
-                          .events = EventsAsked(),
-                          .counts_temporary = surroundings_.budgets.LimitsTemporary()}));
-  processes_.push_back(std::make_unique<JudgedProcess>(
-      std::move(region), ImageJudging{.surroundings = surroundings_,
-                                      .mutex = judging_,
-                                      .answer_more = extensions_.answer_more,
-                                      .observers = extensions_.observers}));
+      auto process, Trace({.pid = pid,
+                           .generation = generation,
+                           .boundaries = problem.empty() ? boundaries_ : BoundarySource::kListener,
+                           .events = EventsAsked()},
+                          nullptr));
+  processes_.push_back(std::move(process));
   latest_.store(processes_.back().get(), std::memory_order_release);  // acquired by latest()
   return processes_.back()->region_fd();
 }

@@ -16,10 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "runner/host/mailbox_server.h"
 #include "runner/host/traced_image.h"
 #include "runner/judge/window_judge.h"
-#include "runner/judge/window_meter.h"
 #include "runner/report/causes.h"
 #include "runner/result/run_result.h"
 #include "runner/run/run_extensions.h"
@@ -38,6 +36,7 @@ struct ImageJudging {
 class JudgedProcess {
  public:
   JudgedProcess(std::unique_ptr<RegionFile> region, const ImageJudging& judging);
+  ~JudgedProcess() { image_.StopAnswering(); }
   JudgedProcess(const JudgedProcess&) = delete;
   JudgedProcess& operator=(const JudgedProcess&) = delete;
 
@@ -57,7 +56,7 @@ class JudgedProcess {
 
   const std::string& path() const { return image_.program().path; }
   // Returns its status and its region, for commands that ask. Any thread may call it.
-  [[nodiscard]] ProcessRegion Describe(ImageLife life) const;
+  [[nodiscard]] ProcessRegion Describe(ImageLife life) const { return image_.Describe(life); }
   [[nodiscard]] bool HasEnded() const { return image_.HasEnded(); }
 
   // How many of the tests judged so far are over budget. Any thread may call it.
@@ -81,8 +80,6 @@ class JudgedProcess {
 
   TracedImage image_;
   WindowJudge judge_;
-  WindowMeter meter_;
-  const AnswerMore answer_more_;
   std::mutex& judging_;
   const GateMode mode_;
   ToldCauses told_;
@@ -95,15 +92,14 @@ class JudgedProcess {
   std::atomic<bool> is_let_go_{false};
   std::chrono::nanoseconds judged_{};
   std::string failure_;
-  MailboxServer server_;  // the last member, because it uses the others
 };
 
 // The images of the program under test: one JudgedProcess for each program that its PID executes,
-// in the order of the execs.
+// in the order of the execs. Images of other processes are judged as they are, and by turns with
+// them.
 //
-// RegionFor is called on the control server's thread, the rest on the main thread unless a comment
-// says otherwise.
-
+// RegionFor and TraceChild are called on the control server's thread, the rest on the main thread
+// unless a comment says otherwise.
 class Generations {
  public:
   // `boundaries` is the source of the tests' boundaries; stacks are cut at `stack_depth`.
@@ -122,6 +118,13 @@ class Generations {
   // descriptor. Returns -1 for any other PID.
   [[nodiscard]] int RegionFor(int pid);
 
+  // Traces another process, `owner.pid`, into a region of its own. `owner` needs to tell nothing
+  // that is the same for all processes of the run. `child` must outlive what is returned.
+  [[nodiscard]] Expected<std::unique_ptr<JudgedProcess>> TraceChild(RegionOwner owner,
+                                                                    const ChildProcess& child) {
+    return Trace(owner, &child);
+  }
+
   // REQUIRES: the control server has stopped.
   const std::vector<std::unique_ptr<JudgedProcess>>& processes() const { return processes_; }
   // Says for each image that could not be traced why.
@@ -136,12 +139,11 @@ class Generations {
   // These return copies of windows of the last image. Called on the control server's thread.
   [[nodiscard]] WindowCopy CurrentWindow() const;
   [[nodiscard]] WindowCopy Window(std::uint32_t id) const;
-  const MakeAnswerer& answer_more() const { return extensions_.answer_more; }
-  // The mutex that is locked while anything is judged.
-  std::mutex& judging() { return judging_; }
 
  private:
   [[nodiscard]] Expected<int> StartNext(int pid);
+  [[nodiscard]] Expected<std::unique_ptr<JudgedProcess>> Trace(RegionOwner owner,
+                                                               const ChildProcess* child);
   [[nodiscard]] EventRequest EventsAsked() const;
 
   const JudgeSurroundings& surroundings_;

@@ -11,14 +11,11 @@
 #include "runner/judge/window_description.h"
 #include "runner/process/image_inspection.h"
 #include "runner/process/process_image.h"
+#include "runner/result/gtest_flags.h"
 #include "runner/run/run_outcome.h"
 
 namespace leakgate {
 namespace {
-
-// GoogleTest starts the test binary with this flag for a death test, which is no child to be
-// judged.
-constexpr std::string_view kDeathTestFlag = "--gtest_internal_run_death_test=";
 
 // Each one needs two descriptors and much address space.
 constexpr std::size_t kMostUnjudged = 64;
@@ -137,19 +134,13 @@ void NamedProcesses::Trace(Start& start) {
   start.problem = WhyRefused(start.path);
   if (!start.problem.empty()) return;
   // A child has no test boundaries, so GoogleTest's stream is not asked for.
-  auto region = RegionFile::Create({.pid = start.pid,
-                                    .boundaries = BoundarySource::kListener,
-                                    .stack_depth = stack_depth_,
-                                    .counts_temporary = around_.budgets.LimitsTemporary()});
-  if (!region) {
-    start.problem = region.error().message;
-    return;
+  auto process =
+      program_.TraceChild({.pid = start.pid, .boundaries = BoundarySource::kListener}, start.child);
+  if (process) {
+    start.process = *std::move(process);
+  } else {
+    start.problem = process.error().message;
   }
-  start.process = std::make_unique<JudgedProcess>(
-      *std::move(region), ImageJudging{.surroundings = around_,
-                                       .mutex = program_.judging(),
-                                       .answer_more = program_.answer_more(),
-                                       .child = &start.child});
 }
 
 bool NamedProcesses::IsOver(const Start& start) {

@@ -31,9 +31,8 @@ namespace leakgate {
 class NamedProcesses {
  public:
   // `program` is the program under test. Both references must outlive this object.
-  NamedProcesses(const JudgeSurroundings& surroundings, Generations& program,
-                 std::uint32_t stack_depth)
-      : around_(surroundings), program_(program), stack_depth_(stack_depth) {}
+  NamedProcesses(const JudgeSurroundings& surroundings, Generations& program)
+      : around_(surroundings), program_(program) {}
 
   // Answers the program under test, too.
   [[nodiscard]] HelloReply OnHello(int pid);
@@ -81,7 +80,6 @@ class NamedProcesses {
 
   const JudgeSurroundings& around_;
   Generations& program_;
-  const std::uint32_t stack_depth_;
   mutable std::mutex mutex_;  // protects all that follows
   std::vector<std::unique_ptr<Start>> starts_;
   std::map<int, std::uint32_t> windows_;  // of the program under test, by the child's PID

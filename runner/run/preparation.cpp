@@ -2,32 +2,22 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "runner/attach/program_environment.h"
 #include "runner/budget/read_budget.h"
 #include "runner/process/process_image.h"
+#include "runner/result/gtest_flags.h"
 #include "runner/run/test_listing.h"
 
 namespace leakgate {
-namespace {
-
-bool OwnsStream(const std::vector<std::string>& arguments,
-                const std::vector<std::string>& environment) {
-  const auto starts_with = [](std::string_view prefix) {
-    return [prefix](const std::string& text) { return text.starts_with(prefix); };
-  };
-  return std::any_of(arguments.begin(), arguments.end(),
-                     starts_with("--gtest_stream_result_to=")) ||
-         std::any_of(environment.begin(), environment.end(),
-                     starts_with("GTEST_STREAM_RESULT_TO="));
-}
-
-}  // namespace
 
 TestFramework FrameworkOf(const std::filesystem::path& program) {
   const Expected<ImageInspection> image = InspectImage(program);
   return image ? image->framework : TestFramework::kNone;
+}
+
+BoundarySource BoundariesOf(TestFramework framework) {
+  return framework == TestFramework::kGoogleTestListener ? BoundarySource::kListener
+                                                         : BoundarySource::kStream;
 }
 
 std::string StreamProblemOf(int pid) {
@@ -47,7 +37,7 @@ Expected<void> RequireAgent(const std::filesystem::path& agent) {
 Expected<void> RequireFreeStream(const std::vector<std::string>& arguments,
                                  TestFramework framework) {
   if (framework == TestFramework::kGoogleTestListener) return {};
-  if (!OwnsStream(arguments, OwnEnvironment())) return {};
+  if (!SendsStream(arguments, OwnEnvironment())) return {};
   return UsageError(
       "GoogleTest's stream of results (--gtest_stream_result_to, GTEST_STREAM_RESULT_TO) is how "
       "leakgate learns where tests begin; leave it out, or link leakgate::listener");

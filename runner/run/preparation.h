@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "common/region_layout.h"
 #include "runner/budget/budget_set.h"
 #include "runner/judge/judge_surroundings.h"
 #include "runner/process/image_inspection.h"
@@ -27,6 +28,9 @@ struct Preparation {
 // Returns kNone for scripts and unreadable programs, which are inspected when they are stopped at
 // exec.
 [[nodiscard]] TestFramework FrameworkOf(const std::filesystem::path& program);
+
+// Returns where the boundaries of such a program's tests come from.
+[[nodiscard]] BoundarySource BoundariesOf(TestFramework framework);
 
 // Returns why GoogleTest's stream of events cannot be had of the program that the process executes;
 // empty if it can.

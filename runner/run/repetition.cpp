@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,56 +14,17 @@
 
 #include "common/control_protocol.h"
 #include "runner/attach/program_environment.h"
-#include "runner/host/control_server.h"
 #include "runner/judge/pause.h"
 #include "runner/judge/window_description.h"
 #include "runner/process/process_image.h"
 #include "runner/process/process_tree.h"
+#include "runner/result/gtest_flags.h"
 #include "runner/run/iteration_counts.h"
+#include "runner/run/launched_program.h"
 #include "runner/run/process_memory_use.h"
 
 namespace leakgate {
 namespace {
-
-// Variables of test runners. If inherited, they would select no test, and the user's XML would be
-// overwritten.
-constexpr std::array<std::string_view, 5> kRunnerPrefixes = {
-    "TEST_", "TESTBRIDGE_", "XML_OUTPUT_FILE=", "GTEST_TOTAL_SHARDS=", "GTEST_SHARD_"};
-
-// GoogleTest's flags that choose, repeat, order or report tests, or end the run.
-constexpr std::array<std::string_view, 12> kFlags = {
-    "filter",     "repeat",           "shuffle",          "random_seed", "output",
-    "list_tests", "stream_result_to", "break_on_failure", "fail_fast",   "flagfile",
-    "brief",      "throw_on_failure"};
-
-bool IsKnownFlag(std::string_view flag) {
-  return std::find(kFlags.begin(), kFlags.end(), flag) != kFlags.end();
-}
-
-// "--gtest_filter=..."; GoogleTest takes one dash, two, or a slash.
-bool IsTestSelection(std::string_view argument) {
-  for (const std::string_view prefix : {"--gtest_", "-gtest_", "/gtest_"}) {
-    if (!argument.starts_with(prefix)) continue;
-    argument.remove_prefix(prefix.size());
-    return IsKnownFlag(argument.substr(0, argument.find('=')));
-  }
-  return false;
-}
-
-// "GTEST_FILTER=..." for the flag "filter".
-bool SetsFlag(std::string_view variable) {
-  constexpr std::string_view kPrefix = "GTEST_";
-  if (!variable.starts_with(kPrefix)) return false;
-  std::string flag(variable.substr(kPrefix.size(), variable.find('=') - kPrefix.size()));
-  std::transform(flag.begin(), flag.end(), flag.begin(),
-                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  return IsKnownFlag(flag);
-}
-
-bool IsOfRunner(std::string_view variable) {
-  return std::any_of(kRunnerPrefixes.begin(), kRunnerPrefixes.end(),
-                     [&](std::string_view prefix) { return variable.starts_with(prefix); });
-}
 
 using Clock = std::chrono::steady_clock;
 
@@ -113,12 +73,10 @@ class CountedImages {
       : setup_(setup), request_(request), at_end_(std::move(at_end)) {}
 
   int RegionFor(int pid) {
-    const bool has_listener = setup_.prepared.framework == TestFramework::kGoogleTestListener;
-    auto region = RegionFile::Create(
-        {.pid = pid,
-         .generation = static_cast<std::uint32_t>(images_.size()) + 1,
-         .boundaries = has_listener ? BoundarySource::kListener : BoundarySource::kStream,
-         .stack_depth = setup_.request.stack_depth});
+    auto region = RegionFile::Create({.pid = pid,
+                                      .generation = static_cast<std::uint32_t>(images_.size()) + 1,
+                                      .boundaries = BoundariesOf(setup_.prepared.framework),
+                                      .stack_depth = setup_.request.stack_depth});
     if (!region) return -1;
     const CountDescriptors descriptors = request_.call_sites.contains(kDescriptorsKey)
                                              ? CountDescriptors::kYes
@@ -182,17 +140,12 @@ void LeadAside(const std::filesystem::path& scratch, std::vector<std::string>& e
   }
 }
 
-// Chooses the test by variables, which GoogleTest takes as its flags' defaults, because the program
-// may not accept further arguments.
 std::vector<std::string> EnvironmentFor(const RepetitionRequest& request,
                                         const ScratchDirectory& scratch) {
   std::vector<std::string> environment = WithoutTestVariables(OwnEnvironment());
-  const std::string filter = FilterFor(request.tests);
-  environment.push_back("GTEST_FILTER=" + filter);
-  if (filter.find("DISABLED_") != std::string::npos) {
-    environment.emplace_back("GTEST_ALSO_RUN_DISABLED_TESTS=1");
+  for (std::string& variable : VariablesToRun(request.tests, request.repetitions)) {
+    environment.push_back(std::move(variable));
   }
-  environment.push_back(fmt::format("GTEST_REPEAT={}", request.repetitions));
   environment.emplace_back("LEAKGATE_REPETITION=1");
   if (!scratch.path().empty()) LeadAside(scratch.path(), environment);
   return environment;
@@ -245,12 +198,12 @@ class StallWatch {
 };
 
 RepetitionEnd WaitForEnd(const RepetitionSetup& setup, const RepetitionRequest& request,
-                         SuspendedProcess& process, const std::string& mark, StallWatch stall) {
+                         LaunchedProgram& program, StallWatch stall) {
   const Clock::time_point deadline = Clock::now() + request.timeout;
-  const UniqueFd watch = WatchEnd(process.pid());
+  const UniqueFd watch = WatchEnd(program.pid());
   RepetitionEnd end;
   for (;;) {
-    if (const std::optional<ProgramExit> status = process.Poll()) {
+    if (const std::optional<ProgramExit> status = program.process().Poll()) {
       end.status = *status;
       return end;
     }
@@ -263,7 +216,7 @@ RepetitionEnd WaitForEnd(const RepetitionSetup& setup, const RepetitionRequest& 
           : stopped ? fmt::format("a repetition of it did not end in {}", SecondsText(*stopped))
                     : "its repetitions were interrupted";
       end.is_late = end.is_late || stopped;
-      KillProcessTree(process.pid(), mark);
+      KillProcessTree(program.pid(), program.mark());
     }
     AwaitEnd(watch, kPoll);
   }
@@ -463,29 +416,6 @@ std::string ProblemIn(const IterationCounts& counts, const RepetitionRequest& re
 
 int CountRepetitions(const RepetitionPauses& pauses) { return CyclesOf(pauses).back().end; }
 
-std::vector<std::string> WithoutTestVariables(std::vector<std::string> environment) {
-  std::erase_if(environment, [](const std::string& variable) {
-    return SetsFlag(variable) || IsOfRunner(variable);
-  });
-  return environment;
-}
-
-std::string FilterFor(const std::vector<std::string>& tests) {
-  std::string filter;
-  for (const std::string& test : tests) {
-    if (!filter.empty()) filter += ':';
-    std::transform(test.begin(), test.end(), std::back_inserter(filter), [](char letter) {
-      return letter == ':' || letter == '-' || letter == '*' ? '?' : letter;
-    });
-  }
-  return filter;
-}
-
-std::vector<std::string> WithoutTestSelection(std::vector<std::string> arguments) {
-  std::erase_if(arguments, IsTestSelection);
-  return arguments;
-}
-
 ScratchDirectory ScratchDirectory::ForRepetitions() {
   for (const char* const variable : {"TEST_TMPDIR", "TMPDIR"}) {
     const char* const parent = std::getenv(variable);
@@ -505,40 +435,33 @@ Expected<RepetitionEnd> RunRepetitions(const RepetitionSetup& setup,
                                        const RepetitionRequest& request,
                                        const RepeatedProcess& repeated) {
   std::atomic<int> pid{0};
-  LEAKGATE_TRY_ASSIGN(
-      auto server, ControlServer::Start({.on_hello =
-                                             [&](const ControlPeer& asking) {
-                                               // Acquire pairs with the release below.
-                                               const int own = pid.load(std::memory_order_acquire);
-                                               const bool is_child =
-                                                   repeated.takes_forks && asking.is_forked;
-                                               if (asking.pid != own && !is_child)
-                                                 return HelloReply{};
-                                               return HelloReply{
-                                                   .region_fd = repeated.region_for(asking.pid),
-                                                   .wants = repeated.takes_forks ? kTraceForks : 0};
-                                             },
-                                         .is_served = IsOfThisRun}));
-  const std::string mark = fmt::format("{}={}", kControlVariable, server->name());
-  if (repeated.before_launch) repeated.before_launch(mark);
+  const auto on_hello = [&](const ControlPeer& asking) {
+    // Acquire pairs with the release below.
+    const bool is_own = asking.pid == pid.load(std::memory_order_acquire);
+    if (!is_own && !(repeated.takes_forks && asking.is_forked)) return HelloReply{};
+    return HelloReply{.region_fd = repeated.region_for(asking.pid),
+                      .wants = repeated.takes_forks ? kTraceForks : 0};
+  };
   const ScratchDirectory scratch = ScratchDirectory::ForRepetitions();
   const std::optional<ScratchCopy> copy =
       scratch.path().empty() ? std::nullopt : ScratchCopy::OfWorkingDirectory(scratch.path());
-  LEAKGATE_TRY_ASSIGN(auto environment, ProgramEnvironment(EnvironmentFor(request, scratch),
-                                                           {setup.request.agent, server->name()}));
-  LEAKGATE_TRY_ASSIGN(auto process, SuspendedProcess::Launch(
-                                        {.program = setup.prepared.program,
-                                         .name = setup.request.program,
-                                         .arguments = WithoutTestSelection(setup.request.arguments),
-                                         .environment = std::move(environment),
-                                         .signal_mask = setup.signal_mask,
-                                         .inherited = setup.inherited,
-                                         .streams = Streams::kNone,
-                                         .group = ProcessGroup::kOwn,
-                                         .working_directory = copy ? &*copy : nullptr}));
-  pid.store(process->pid(), std::memory_order_release);
-  LEAKGATE_TRY(process->Resume());
-  return WaitForEnd(setup, request, *process, mark, StallWatch(request, repeated.progress));
+  LEAKGATE_TRY_ASSIGN(const auto program,
+                      LaunchedProgram::Launch(
+                          {.process = {.program = setup.prepared.program,
+                                       .name = setup.request.program,
+                                       .arguments = WithoutTestSelection(setup.request.arguments),
+                                       .environment = EnvironmentFor(request, scratch),
+                                       .signal_mask = setup.signal_mask,
+                                       .inherited = setup.inherited,
+                                       .streams = Streams::kNone,
+                                       .group = ProcessGroup::kOwn,
+                                       .working_directory = copy ? &*copy : nullptr},
+                           .agent = setup.request.agent,
+                           .on_hello = on_hello}));
+  if (repeated.before_begin) repeated.before_begin(program->mark());
+  pid.store(program->pid(), std::memory_order_release);
+  LEAKGATE_TRY(program->Resume());
+  return WaitForEnd(setup, request, *program, StallWatch(request, repeated.progress));
 }
 
 RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& request) {
@@ -549,7 +472,7 @@ RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& r
   const Expected<RepetitionEnd> ended = RunRepetitions(
       setup, request,
       {.region_for = [&](int pid) { return images.RegionFor(pid); },
-       .before_launch = [&](const std::string& mark) { between.emplace(request, mark); },
+       .before_begin = [&](const std::string& mark) { between.emplace(request, mark); },
        .progress =
            [&] {
              return RepetitionProgress{images.CountWindows(), between && between->has_ended_one()};

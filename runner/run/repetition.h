@@ -30,17 +30,6 @@
 
 namespace leakgate {
 
-// Returns `environment` without what GoogleTest and test runners pass by environment. Pure.
-[[nodiscard]] std::vector<std::string> WithoutTestVariables(std::vector<std::string> environment);
-
-// Returns `arguments` without those that choose, repeat, order or report tests. Pure.
-[[nodiscard]] std::vector<std::string> WithoutTestSelection(std::vector<std::string> arguments);
-
-// Returns the value of GoogleTest's flag "filter" that chooses these tests. In it, ':' and '-'
-// stand between patterns, but a name may have them as well, as names of types do: there, '?' stands
-// for any character. So another test may be chosen, too. Pure.
-[[nodiscard]] std::string FilterFor(const std::vector<std::string>& tests);
-
 // How the tests' program is started.
 struct RepetitionSetup {
   const RunRequest& request;
@@ -130,9 +119,9 @@ struct RepeatedProcess {
   // Returns the descriptor of a region for a program that the process executes; -1 if it gets none.
   // Called on the control server's thread.
   std::function<int(int pid)> region_for;
-  // Called before the launch with the variable by which the process and all that it starts are
+  // Called before the process begins with the variable by which it and all that it starts are
   // known. May be empty.
-  std::function<void(const std::string& mark)> before_launch{};
+  std::function<void(const std::string& mark)> before_begin{};
   // Tells whether a repetition hangs. May be empty.
   std::function<RepetitionProgress()> progress{};
   bool takes_forks =

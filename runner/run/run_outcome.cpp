@@ -11,9 +11,10 @@
 #include "runner/attribution/stack_pattern.h"
 #include "runner/budget/apply_limits.h"
 #include "runner/budget/wording.h"
-#include "runner/host/traced_image.h"
+#include "runner/host/process_status.h"
 #include "runner/judge/window_verdict.h"
 #include "runner/region/region_words.h"
+#include "runner/result/gtest_flags.h"
 
 namespace leakgate {
 namespace {
@@ -84,7 +85,7 @@ std::string DoubtAboutListener(const Preparation& prepared, const RunResult& res
   const bool has_executed = result.tracing.generations != 1;
   const bool runs_none =
       std::any_of(result.arguments.begin(), result.arguments.end(), [](const std::string& one) {
-        return one == "--gtest_list_tests" || one == "--help" || one == "-h";
+        return one == kListTestsFlag || one == "--help" || one == "-h";
       });
   if (has_executed || runs_none || result.program.signal) return "";
   return fmt::format(
@@ -187,16 +188,6 @@ void AddUnmetExpectations(const Generations& generations, RunResult& result) {
   if (!has_any) return;
   const std::set<std::string> used = UsedPlaces(result.windows);
   for (const auto& process : generations.processes()) AddUnmet(process->region(), used, result);
-}
-
-bool RunsAllTests(const std::vector<std::string>& arguments) {
-  const bool is_filtered =
-      std::any_of(arguments.begin(), arguments.end(), [](const std::string& argument) {
-        return argument.find("gtest_filter") != std::string::npos ||
-               argument.find("gtest_flagfile") != std::string::npos;
-      });
-  return !is_filtered && std::getenv("GTEST_FILTER") == nullptr &&
-         std::getenv("GTEST_TOTAL_SHARDS") == nullptr;
 }
 
 void AddTracing(const RegionReader& region, TracingResult& tracing) {

@@ -44,10 +44,6 @@ namespace leakgate {
 // left none.
 void AddUnmetExpectations(const Generations& generations, RunResult& result);
 
-// Returns whether neither `arguments` nor the environment select tests. If they do, an allowance
-// that is unused here may be used by other tests.
-[[nodiscard]] bool RunsAllTests(const std::vector<std::string>& arguments);
-
 // Adds one traced image's counts.
 void AddTracing(const RegionReader& region, TracingResult& tracing);
 // Adds the counts of several images that have been added up.

@@ -1,30 +1,10 @@
 #include "runner/run/running_tests.h"
 
-#include <algorithm>
-#include <charconv>
-#include <string_view>
+#include <utility>
+
+#include "runner/result/gtest_flags.h"
 
 namespace leakgate {
-namespace {
-
-bool AnyStartsWith(const std::vector<std::string>& texts, std::string_view prefix) {
-  return std::any_of(texts.begin(), texts.end(),
-                     [prefix](const std::string& text) { return text.starts_with(prefix); });
-}
-
-std::optional<int> NumberOf(const std::vector<std::string>& environment, std::string_view name) {
-  for (const std::string& variable : environment) {
-    if (!variable.starts_with(name)) continue;
-    int number = 0;
-    const char* const end = variable.data() + variable.size();
-    const auto [rest, error] = std::from_chars(variable.data() + name.size(), end, number);
-    if (error == std::errc() && rest == end) return number;
-    return std::nullopt;
-  }
-  return std::nullopt;
-}
-
-}  // namespace
 
 // Windows are opened in order, so each one is looked at until it has ended.
 void RunningTests::TakeNewWindows(const RegionReader& region) {
@@ -68,22 +48,12 @@ Progress RunningTests::Now() {
 std::optional<std::int64_t> CountTestsToRun(const TestSources& listed,
                                             const std::vector<std::string>& arguments,
                                             const std::vector<std::string>& environment) {
-  if (listed.empty() || AnyStartsWith(arguments, "--gtest_repeat") ||
-      AnyStartsWith(arguments, "--gtest_flagfile") || AnyStartsWith(environment, "GTEST_REPEAT=")) {
-    return std::nullopt;
-  }
+  if (listed.empty() || MayRepeatTests(arguments, environment)) return std::nullopt;
   const auto all = static_cast<std::int64_t>(listed.size());
   const std::optional<Shard> shard = ShardOf(environment);
   if (!shard) return all;
   // GoogleTest gives the tests to the shards in turn.
   return (all - shard->index + shard->total - 1) / shard->total;
-}
-
-std::optional<Shard> ShardOf(const std::vector<std::string>& environment) {
-  const std::optional<int> total = NumberOf(environment, "GTEST_TOTAL_SHARDS=");
-  const std::optional<int> index = NumberOf(environment, "GTEST_SHARD_INDEX=");
-  if (!total || !index || *index < 0 || *index >= *total) return std::nullopt;
-  return Shard{*index, *total};
 }
 
 }  // namespace leakgate

@@ -40,9 +40,4 @@ class RunningTests {
     const TestSources& listed, const std::vector<std::string>& arguments,
     const std::vector<std::string>& environment);
 
-// Returns which shard of the tests a process runs, by GoogleTest's own variables, which Bazel sets
-// as well. Returns nullopt if they are not set, or if GoogleTest would refuse them and end the
-// program. Pure.
-[[nodiscard]] std::optional<Shard> ShardOf(const std::vector<std::string>& environment);
-
 }  // namespace leakgate

@@ -7,11 +7,10 @@
 #include "runner/process/image_inspection.h"
 #include "runner/process/process_image.h"
 #include "runner/process/process_tree.h"
+#include "runner/result/gtest_flags.h"
 
 namespace leakgate {
 namespace {
-
-constexpr std::string_view kListingFlag = "--gtest_list_tests";
 
 // Another leakgate gates what it starts. Its own file looks like a test binary.
 bool IsLeakgate(const std::string& path) {
@@ -40,7 +39,7 @@ const UntracedTests::ProgramFile& UntracedTests::Inspect(const std::string& path
 }
 
 void UntracedTests::OnHello(int pid) {
-  if (!is_watching_ || HasArgument(pid, kListingFlag)) return;
+  if (!is_watching_ || HasArgument(pid, kListTestsFlag)) return;
   const std::string path = ProgramOf(pid);
   if (Inspect(path).is_test_binary) untraced_.emplace(path, program_);
 }

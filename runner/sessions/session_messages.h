@@ -11,7 +11,7 @@
 #include "common/stack_event.h"
 #include "runner/base/expected.h"
 #include "runner/base/word_table.h"
-#include "runner/host/traced_image.h"
+#include "runner/host/process_status.h"
 #include "runner/recording/file/recorded_event.h"
 
 namespace leakgate {

@@ -6,7 +6,6 @@
 
 #include "runner/attribution/code_owner.h"
 #include "runner/process/proc_files.h"
-#include "runner/report/left_behind_text.h"
 #include "runner/sessions/memory_limit.h"
 #include "runner/snapshot/file/describe_process.h"
 #include "runner/snapshot/file/requested_snapshot.h"
@@ -49,19 +48,13 @@ std::string OtherUserText(unsigned uid) {
 
 SessionImage::SessionImage(std::unique_ptr<RegionFile> region, const RegionOwner& owner,
                            Process process, ExecutedProgram program)
-    : image_(std::move(region), std::move(program)),
+    : symbolizer_(IsRuntimeModule),
+      image_({.region = std::move(region),
+              .symbolizer = symbolizer_,
+              .profiler = AnswerSnapshotRequests,
+              .program = std::move(program)}),
       process_(process),
-      generation_(owner.generation),
-      symbolizer_(IsRuntimeModule),
-      meter_(image_.region(), symbolizer_, MeasurementTextHere),
-      answer_more_(AnswerSnapshotRequests(image_.region())),
-      answers_(std::make_unique<MailboxServer>(image_.region_file().mailbox(),
-                                               [this](Mailbox& mailbox) { Answer(mailbox); })) {}
-
-void SessionImage::Answer(Mailbox& mailbox) {
-  AnswerNothing(mailbox);
-  if (!meter_.Answer(mailbox)) (void)answer_more_(mailbox);
-}
+      generation_(owner.generation) {}
 
 Expected<std::unique_ptr<SessionImage>> SessionImage::Trace(RegionOwner owner, Process process,
                                                             ExecutedProgram program) {

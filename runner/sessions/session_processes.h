@@ -15,9 +15,8 @@
 #include <vector>
 
 #include "runner/host/control_server.h"
-#include "runner/host/mailbox_server.h"
+#include "runner/host/descriptor_room.h"
 #include "runner/host/traced_image.h"
-#include "runner/judge/window_meter.h"
 #include "runner/recording/event_recorder.h"
 #include "runner/sessions/ended_regions.h"
 #include "runner/sessions/session_messages.h"
@@ -73,7 +72,7 @@ class SessionImage {
   // Notes that another image of the process is traced now.
   void NoteReplaced() { is_replaced_ = true; }
   // REQUIRES: IsOver, so that no more questions come.
-  void StopAnswering() { answers_->Stop(); }
+  void StopAnswering() { image_.StopAnswering(); }
 
   // Records its events into `path`. REQUIRES: its region was made for that, and its process has not
   // been given it yet.
@@ -90,18 +89,13 @@ class SessionImage {
   SessionImage(std::unique_ptr<RegionFile> region, const RegionOwner& owner, Process process,
                ExecutedProgram program);
 
-  void Answer(Mailbox& mailbox);
-
+  Symbolizer symbolizer_;
   TracedImage image_;
   const Process process_;
   const std::uint32_t generation_;
-  Symbolizer symbolizer_;
-  WindowMeter meter_;
-  const AnswerMore answer_more_;
   std::atomic<bool> is_replaced_ = false;
   std::filesystem::path recording_path_;
   std::unique_ptr<EventRecorder> recorder_;
-  std::unique_ptr<MailboxServer> answers_;  // the last member, because it uses the others
 };
 
 // A process that carries the agent asks when its program starts (OnHello). The session keeps the

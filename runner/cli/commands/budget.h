@@ -13,7 +13,7 @@
 #include "runner/cli/option_list.h"
 #include "runner/cli/terminal.h"
 #include "runner/result/run_result.h"
-#include "runner/run/run_session.h"
+#include "runner/run/judged_run.h"
 
 namespace leakgate {
 

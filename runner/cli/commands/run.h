@@ -15,8 +15,8 @@
 #include "runner/cli/terminal.h"
 #include "runner/report/report_format.h"
 #include "runner/report/summary_text.h"
+#include "runner/run/judged_run.h"
 #include "runner/run/run_request.h"
-#include "runner/run/run_session.h"
 
 namespace leakgate {
 

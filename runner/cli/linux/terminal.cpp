@@ -18,7 +18,7 @@
 #include <system_error>
 
 #include "runner/base/descriptors.h"
-#include "runner/run/run_session.h"
+#include "runner/run/judged_run.h"
 
 namespace leakgate {
 namespace {

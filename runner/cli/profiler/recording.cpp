@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "runner/base/sizes_and_times.h"
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
 #include "runner/recording/view/recording_moment.h"
@@ -22,51 +21,22 @@ namespace {
 using By = GroupBy;
 using Kind = RecordingTime::Kind;
 
-struct Unit {
-  std::string_view name;
-  double factor;
-};
-constexpr std::array kByteUnits = {Unit{"KiB", 1024.0},
-                                   Unit{"MiB", 1024.0 * 1024},
-                                   Unit{"GiB", 1024.0 * 1024 * 1024},
-                                   Unit{"K", 1024.0},
-                                   Unit{"M", 1024.0 * 1024},
-                                   Unit{"G", 1024.0 * 1024 * 1024},
-                                   Unit{"B", 1},
-                                   Unit{"", 1}};
-constexpr std::array kTimeUnits = {Unit{"ns", 1},     Unit{"us", 1e3},   Unit{"ms", 1e6},
-                                   Unit{"min", 60e9}, Unit{"h", 3600e9}, Unit{"s", 1e9},
-                                   Unit{"", 1e9}};
-
-std::optional<std::uint64_t> ReadNumber(std::string_view text, std::span<const Unit> units) {
-  constexpr double kMost = 1e18;
-  for (const Unit& unit : units) {
-    if (!text.ends_with(unit.name)) continue;
-    const std::string_view digits = text.substr(0, text.size() - unit.name.size());
-    double number = 0;
-    const char* const end = digits.data() + digits.size();
-    const auto [rest, error] = std::from_chars(digits.data(), end, number);
-    const bool is_number = error == std::errc() && rest == end && number >= 0;
-    if (!is_number || !(number * unit.factor <= kMost)) return std::nullopt;
-    return static_cast<std::uint64_t>(number * unit.factor);
-  }
-  return std::nullopt;
-}
+using ReadOne = std::optional<std::uint64_t> (*)(std::string_view text);
 
 // Reads "A..B" of which one may be missing, or one number that stands for both.
-std::optional<NumberRange> ReadRange(std::string_view text, std::span<const Unit> units) {
+std::optional<NumberRange> ReadRange(std::string_view text, ReadOne read) {
   const std::size_t dots = text.find("..");
   const std::string_view first = text.substr(0, dots);
   const std::string_view last = dots == std::string_view::npos ? text : text.substr(dots + 2);
   if (first.empty() && last.empty()) return std::nullopt;
   NumberRange range;
   if (!first.empty()) {
-    const auto least = ReadNumber(first, units);
+    const auto least = read(first);
     if (!least) return std::nullopt;
     range.least = *least;
   }
   if (!last.empty()) {
-    const auto most = ReadNumber(last, units);
+    const auto most = read(last);
     if (!most || *most < range.least) return std::nullopt;
     range.most = *most;
   }
@@ -320,14 +290,14 @@ Expected<void> CheckFormat(const RecordingExportCommand& command) {
 }  // namespace
 
 Expected<NumberRange> ParseSizes(const std::string& option, const std::string& text) {
-  if (const auto range = ReadRange(text, kByteUnits)) return *range;
+  if (const auto range = ReadRange(text, ReadSize)) return *range;
   return UsageError(fmt::format(
       "{0} '{1}': not a range of sizes; write for example {0} 1KiB..1MiB, {0} 4096.. or {0} ..64",
       option, text));
 }
 
 Expected<NumberRange> ParseLifetimes(const std::string& option, const std::string& text) {
-  if (const auto range = ReadRange(text, kTimeUnits)) return *range;
+  if (const auto range = ReadRange(text, ReadTimeNs)) return *range;
   return UsageError(fmt::format(
       "{0} '{1}': not a range of times; write for example {0} 10us..1s, {0} 1s.. or {0} ..1ms",
       option, text));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "runner/base/sizes_and_times.h"
 #include "runner/cli/option_values.h"
 #include "runner/region/amount.h"
 
@@ -17,19 +18,8 @@ const Choices<WhenFull> kWhenFull = {
 
 // Reads "64K", "1M" or a number of bytes.
 Expected<std::uint32_t> ParseBufferBytes(const std::string& option, const std::string& text) {
-  std::size_t used = 0;
-  std::uint64_t bytes = 0;
-  try {
-    bytes = std::stoull(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  const std::string unit = text.substr(used);
-  if (unit == "K" || unit == "KiB") bytes *= 1024;
-  if (unit == "M" || unit == "MiB") bytes *= 1024 * 1024;
-  const bool is_unit = unit.empty() || unit == "K" || unit == "KiB" || unit == "M" || unit == "MiB";
-  if (used == 0 || text.front() == '-' || !is_unit || bytes < kPageBytes ||
-      bytes > kMostBufferBytes) {
+  const std::uint64_t bytes = ReadWholeSize(text).value_or(0);
+  if (bytes < kPageBytes || bytes > kMostBufferBytes) {
     return UsageError(
         fmt::format("{} '{}': write a size from 4K to 1M, such as 64K", option, text));
   }

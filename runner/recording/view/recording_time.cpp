@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <memory>
 #include <set>
 
+#include "runner/base/sizes_and_times.h"
 #include "runner/budget/wording.h"
 #include "runner/region/amount.h"
 #include "runner/report/style.h"
@@ -19,36 +19,14 @@ namespace {
 
 using Kind = RecordingTime::Kind;
 
-std::optional<std::uint64_t> ReadTime(std::string_view text) {
-  struct Unit {
-    std::string_view name;
-    double ns;
-  };
-  constexpr std::array kUnits = {Unit{"ns", 1},     Unit{"us", 1e3},   Unit{"ms", 1e6},
-                                 Unit{"min", 60e9}, Unit{"h", 3600e9}, Unit{"s", 1e9},
-                                 Unit{"", 1e9}};
-  constexpr double kMostNs = 1e18;
-  const auto unit = std::find_if(kUnits.begin(), kUnits.end(),
-                                 [&](const Unit& each) { return text.ends_with(each.name); });
-  text.remove_suffix(unit->name.size());
-  double number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool is_number = error == std::errc() && rest == text.data() + text.size();
-  // A NaN is in no range.
-  if (!is_number || !(number >= 0 && number * unit->ns <= kMostNs)) return std::nullopt;
-  return static_cast<std::uint64_t>(number * unit->ns);
-}
-
 // Takes "loaded#3" apart.
 void ReadName(std::string_view text, RecordingTime& time) {
   time.name = text;
   time.stem = text;
   const std::size_t hash = text.rfind('#');
   if (hash == std::string_view::npos || hash == 0) return;
-  const char* const end = text.data() + text.size();
-  std::uint64_t which = 0;
-  const auto [rest, error] = std::from_chars(text.data() + hash + 1, end, which);
-  if (error != std::errc() || rest != end || which == 0) return;
+  const std::uint64_t which = ReadNumber<std::uint64_t>(text.substr(hash + 1)).value_or(0);
+  if (which == 0) return;
   time.which = which;
   time.stem = text.substr(0, text[hash - 1] == ' ' ? hash - 1 : hash);
 }
@@ -85,7 +63,7 @@ Expected<RecordingTime> ParseRecordingTime(const std::string& option, const std:
     ReadName(std::string_view(text).substr(prefix.word.size()), time);
     return time;
   }
-  if (const std::optional<std::uint64_t> ns = ReadTime(text)) {
+  if (const std::optional<std::uint64_t> ns = ReadTimeNs(text)) {
     time.time_ns = *ns;
     return time;
   }

@@ -55,6 +55,10 @@ Expected<std::unique_ptr<RegionFile>> RegionFile::Create(const RegionOwner& owne
   return file;
 }
 
+UniqueFd RegionFile::DuplicateFd() const {
+  return UniqueFd(::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0));
+}
+
 std::uint64_t RegionFile::HeldBytes() const {
   constexpr std::uint64_t kBlock = 512;  // stat's unit, whatever the file system's is
   struct stat facts {};

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runner/base/descriptors.h"
+#include "runner/result/gtest_flags.h"
 #include "runner/symbols/debug_facts.h"
 
 namespace leakgate {
@@ -148,8 +149,8 @@ TestSources ListTests(const std::filesystem::path& program,
   const UniqueFd memory(::memfd_create("leakgate-tests", MFD_CLOEXEC));
   if (!memory) return {};
   std::vector<std::string> listing = arguments;
-  listing.emplace_back("--gtest_list_tests");
-  listing.push_back(fmt::format("--gtest_output=json:/proc/{}/fd/{}", ::getpid(), memory.get()));
+  listing.emplace_back(kListTestsFlag);
+  listing.push_back(fmt::format("{}json:/proc/{}/fd/{}", kOutputFlag, ::getpid(), memory.get()));
   RunSilently(program, listing);
   TestSources tests = ParseTestList(ReadAll(memory.get()));
   ResolveRelativeFiles(program, tests);

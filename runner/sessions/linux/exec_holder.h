@@ -21,7 +21,7 @@
 
 #include "runner/base/descriptors.h"
 #include "runner/base/expected.h"
-#include "runner/host/traced_image.h"
+#include "runner/host/process_status.h"
 #include "runner/sessions/session_messages.h"
 
 namespace leakgate {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runner/run/repetition.h"
+#include "runner/result/gtest_flags.h"
 
 namespace leakgate {
 namespace {

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "runner/result/gtest_flags.h"
+
 namespace leakgate {
 namespace {
 

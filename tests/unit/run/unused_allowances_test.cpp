@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "runner/budget/read_budget.h"
+#include "runner/result/gtest_flags.h"
 #include "runner/run/run_outcome.h"
 #include "tests/unit/report/sample_results.h"
 

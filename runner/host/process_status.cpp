@@ -1,18 +1,12 @@
-#include "runner/host/traced_image.h"
+#include "runner/host/process_status.h"
 
-#include <fcntl.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
-#include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 
 #include "runner/host/message_socket.h"
 
 namespace leakgate {
 namespace {
-
-constexpr std::size_t kMostReserved = 160;
 
 using Json = nlohmann::json;
 
@@ -43,35 +37,6 @@ std::uint64_t DropsOf(const RegionReader& region) {
 
 }  // namespace
 
-TracedImage::TracedImage(std::unique_ptr<RegionFile> region)
-    : region_(std::move(region)),
-      program_(ExecutedProgramOf(region_->pid())),
-      end_(WatchEnd(region_->pid())) {}
-
-TracedImage::TracedImage(std::unique_ptr<RegionFile> region, ExecutedProgram program)
-    : region_(std::move(region)), program_(std::move(program)), end_(WatchEnd(region_->pid())) {}
-
-UniqueFd TracedImage::DuplicateRegion() const {
-  return UniqueFd(::fcntl(region_fd(), F_DUPFD_CLOEXEC, 0));
-}
-
-bool TracedImage::HasEnded() const { return leakgate::HasEnded(end_); }
-
-// The kernel gives out the lowest free number, so all numbers below it are in use.
-bool DescriptorRoom::Has(std::size_t count) const {
-  const int lowest = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
-  if (lowest < 0) return false;
-  ::close(lowest);
-  return static_cast<std::size_t>(lowest) + count + reserved <= limit;
-}
-
-DescriptorRoom OwnDescriptorRoom() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return {};
-  const auto most = static_cast<std::size_t>(limit.rlim_cur);
-  return {most, std::min(kMostReserved, most / 2)};
-}
-
 ProcessStatus StatusOf(const RegionReader& region, ImageLife life) {
   ProcessStatus status;
   status.generation = region.Generation();
@@ -81,13 +46,6 @@ ProcessStatus StatusOf(const RegionReader& region, ImageLife life) {
   status.drops = DropsOf(region);
   constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
   status.attached_seconds = static_cast<std::int64_t>(region.AttachedAtNs() / kNsPerSecond);
-  return status;
-}
-
-ProcessStatus StatusOf(const TracedImage& image, ImageLife life) {
-  ProcessStatus status = StatusOf(image.region(), life);
-  status.pid = image.pid();
-  status.program = image.program();
   return status;
 }
 
