@@ -56,16 +56,16 @@ class PageWindow {
   [[nodiscard]] Json Take() { return std::move(json_); }
 
   template <typename T>
-  void Needed(const char* key, const T& value) {
+  void Required(const char* key, const T& value) {
     if (IsWanted(key)) Add(key, value);
   }
   template <typename T>
-  void Added(const char* key, const T& value) {
-    Needed(key, value);
+  void WithDefault(const char* key, const T& value) {
+    Required(key, value);
   }
   template <typename T>
-  void Told(const char* key, const T& value, bool is_told) {
-    if (is_told) Needed(key, value);
+  void WrittenIf(const char* key, const T& value, bool is_written) {
+    if (is_written) Required(key, value);
   }
   template <typename Visit>
   void Group(const char* key, const Visit& visit) {
@@ -138,8 +138,8 @@ class PageWindow {
   Json Numbers(const Finding& finding) {
     WantSource(finding);
     const int stack = tables_.Stack(finding.stack);
-    const auto word = [&](const char* text, bool is_told) {
-      return is_told ? tables_.String(text) : 0;
+    const auto word = [&](const char* text, bool is_written) {
+      return is_written ? tables_.String(text) : 0;
     };
     return WithoutTrailingZeros({
         finding.amount.bytes,
