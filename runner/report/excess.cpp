@@ -216,32 +216,34 @@ std::vector<Quantity> ExceededByDoing(const WindowResult& window) {
   return quantities;
 }
 
-std::vector<Makers> MakersUnknown(const WindowResult& window, const std::string& problem) {
-  std::vector<Makers> unknown;
+std::vector<TopAllocators> UnknownTopAllocators(const WindowResult& window,
+                                                const std::string& problem) {
+  std::vector<TopAllocators> unknown;
   for (const Quantity quantity : ExceededByDoing(window)) {
     unknown.push_back({.quantity = quantity, .problem = problem});
   }
   return unknown;
 }
 
-const Makers* FindMakersOf(const Violation& violation, const WindowResult& window) {
-  const auto made = std::find_if(window.made_by.begin(), window.made_by.end(),
-                                 [&](const Makers& it) { return IsOf(violation, it.quantity); });
-  return made == window.made_by.end() ? nullptr : &*made;
+const TopAllocators* FindTopAllocators(const Violation& violation, const WindowResult& window) {
+  const auto top =
+      std::find_if(window.made_by.begin(), window.made_by.end(),
+                   [&](const TopAllocators& it) { return IsOf(violation, it.quantity); });
+  return top == window.made_by.end() ? nullptr : &*top;
 }
 
-const Makers* MainlyMadeBy(const WindowResult& window, const Violation& violation) {
-  const Makers* const made = FindMakersOf(violation, window);
-  if (made == nullptr || made->makers.empty()) return nullptr;
-  const Amount own = made->amount - made->framework;
-  const Amount most = made->makers.front().site.amount;
+const TopAllocators* FindMainAllocator(const WindowResult& window, const Violation& violation) {
+  const TopAllocators* const top = FindTopAllocators(violation, window);
+  if (top == nullptr || top->sites.empty()) return nullptr;
+  const Amount own = top->amount - top->framework;
+  const Amount most = top->sites.front().site.amount;
   const bool is_by_bytes =
       std::any_of(window.violations.begin(), window.violations.end(), [&](const Violation& it) {
         return QuantityOf(it) == QuantityOf(violation) && UnitOf(it.metric) == MetricUnit::kBytes;
       });
   const bool is_most =
       is_by_bytes ? most.bytes >= own.bytes - most.bytes : most.blocks >= own.blocks - most.blocks;
-  return is_most ? made : nullptr;
+  return is_most ? top : nullptr;
 }
 
 void FillAmounts(WindowResult& window) {

@@ -13,7 +13,7 @@
 #include "runner/budget/applied_budget.h"
 #include "runner/region/amount.h"
 #include "runner/result/finding.h"
-#include "runner/result/makers.h"
+#include "runner/result/top_allocators.h"
 
 namespace leakgate {
 
@@ -117,12 +117,12 @@ struct WindowResult {
   std::int64_t peak_live_bytes = 0;      // of the process, while the window was open
   std::int64_t live_bytes_at_begin = 0;  // of the process
   std::int64_t live_bytes_at_end = 0;
-  std::chrono::nanoseconds begin{};   // by the steady clock
-  std::chrono::nanoseconds end{};     // likewise; of a window that is still open, now
-  std::vector<Violation> violations;  // empty unless over budget
-  std::vector<Makers> made_by;        // of those that are of what the test does, by quantity
-  bool was_explained_later = false;   // made_by was found out after the process was told
-  std::vector<Finding> findings;      // the user's own first, each group by bytes, descending
+  std::chrono::nanoseconds begin{};    // by the steady clock
+  std::chrono::nanoseconds end{};      // likewise; of a window that is still open, now
+  std::vector<Violation> violations;   // empty unless over budget
+  std::vector<TopAllocators> made_by;  // of those that are of what the test does, by quantity
+  bool was_explained_later = false;    // made_by was found out after the process was told
+  std::vector<Finding> findings;       // the user's own first, each group by bytes, descending
   // The budgets of other components whose code allocated in the window.
   std::vector<std::shared_ptr<const AppliedBudget>> code_budgets;
   // What the program itself mapped in the window and has not unmapped at its end, and stacks of

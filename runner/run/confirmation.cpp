@@ -501,30 +501,30 @@ void Confirmation::Explain(WindowResult& window) {
   const auto known = made_by_.find(window.name);
   const auto is_known = [&](Quantity quantity) {
     return std::any_of(known->second.begin(), known->second.end(),
-                       [&](const Makers& made) { return made.quantity == quantity; });
+                       [&](const TopAllocators& top) { return top.quantity == quantity; });
   };
   const std::vector<Quantity> quantities = ExceededByDoing(window);
   if (known != made_by_.end() && std::all_of(quantities.begin(), quantities.end(), is_known)) {
     window.made_by = known->second;
-    std::erase_if(window.made_by, [&](const Makers& made) {
-      return std::find(quantities.begin(), quantities.end(), made.quantity) == quantities.end();
+    std::erase_if(window.made_by, [&](const TopAllocators& top) {
+      return std::find(quantities.begin(), quantities.end(), top.quantity) == quantities.end();
     });
     return DecideVerdict(window);
   }
   RepetitionRequest request{.tests = {window.name}, .repetitions = 1, .timeout = limits_.test};
   std::string why_not = Limit(request);
-  if (!setup_.request.extensions.find_makers)
+  if (!setup_.request.extensions.find_top_allocators)
     why_not = "this leakgate was built without the profiler";
   if (!why_not.empty()) {
-    window.made_by = MakersUnknown(window, why_not);
+    window.made_by = UnknownTopAllocators(window, why_not);
     return;
   }
   const Clock::time_point begin = Clock::now();
   try {
-    window.made_by = setup_.request.extensions.find_makers(setup_, request, window);
+    window.made_by = setup_.request.extensions.find_top_allocators(setup_, request, window);
   } catch (const std::exception& error) {
     window.made_by =
-        MakersUnknown(window, fmt::format("it could not be repeated: {}", error.what()));
+        UnknownTopAllocators(window, fmt::format("it could not be repeated: {}", error.what()));
   }
   spent_ += Clock::now() - begin;
   made_by_[window.name] = window.made_by;

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "runner/cli/terminal.h"
-#include "runner/profiling/excess_makers.h"
+#include "runner/profiling/record_top_allocators.h"
 #include "runner/region/amount.h"
 #include "runner/report/style.h"
 #include "runner/snapshot/file/requested_snapshot.h"
@@ -99,7 +99,9 @@ Expected<void> FilesOfTests::Tell(SummaryDetail detail) const {
 }
 
 RunExtensions ProfilerExtensions() {
-  return {.observers = {}, .answer_more = AnswerSnapshotRequests, .find_makers = RecordMakers};
+  return {.observers = {},
+          .answer_more = AnswerSnapshotRequests,
+          .find_top_allocators = RecordTopAllocators};
 }
 
 }  // namespace leakgate

@@ -113,26 +113,26 @@ void VisitFields(Visitor& fields, Value& violation) {
   fields.WithDefault("component", OrNull{violation.component, violation.component.empty()});
 }
 
-template <typename Visitor, Either<Maker> Value>
-void VisitFields(Visitor& fields, Value& maker) {
-  fields.Required("bytes", maker.site.amount.bytes);
-  fields.Required("blocks", maker.site.amount.blocks);
-  fields.WithDefault("user_frame", maker.site.user_frame);
-  fields.Required("stack_end", maker.site.stack_end);
-  fields.Required("stack", maker.site.stack);
+template <typename Visitor, Either<TopAllocator> Value>
+void VisitFields(Visitor& fields, Value& allocator) {
+  fields.Required("bytes", allocator.site.amount.bytes);
+  fields.Required("blocks", allocator.site.amount.blocks);
+  fields.WithDefault("user_frame", allocator.site.user_frame);
+  fields.Required("stack_end", allocator.site.stack_end);
+  fields.Required("stack", allocator.site.stack);
 }
 
-template <typename Visitor, Either<Makers> Value>
-void VisitFields(Visitor& fields, Value& made) {
-  fields.Required("quantity", made.quantity);
-  fields.WrittenIf("problem", made.problem, !made.problem.empty());
-  fields.Required("bytes", made.amount.bytes);
-  fields.Required("blocks", made.amount.blocks);
-  fields.WrittenIf("framework", made.framework, made.framework != Amount{});
-  fields.WrittenIf("within_limits", made.is_within_limits, made.is_within_limits);
-  fields.WrittenIf("other_sites", made.other_sites, made.other_sites != 0);
-  fields.WrittenIf("other", made.other, made.other_sites != 0);
-  fields.Required("sites", made.makers);
+template <typename Visitor, Either<TopAllocators> Value>
+void VisitFields(Visitor& fields, Value& top) {
+  fields.Required("quantity", top.quantity);
+  fields.WrittenIf("problem", top.problem, !top.problem.empty());
+  fields.Required("bytes", top.amount.bytes);
+  fields.Required("blocks", top.amount.blocks);
+  fields.WrittenIf("framework", top.framework, top.framework != Amount{});
+  fields.WrittenIf("within_limits", top.is_within_limits, top.is_within_limits);
+  fields.WrittenIf("other_sites", top.other_sites, top.other_sites != 0);
+  fields.WrittenIf("other", top.other, top.other_sites != 0);
+  fields.Required("sites", top.sites);
 }
 
 template <typename Visitor, Either<MeasuringWindowResult> Value>

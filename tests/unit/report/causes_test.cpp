@@ -56,8 +56,8 @@ WindowResult BusyTestAt(const std::string& name, Quantity quantity, int line) {
       Over(MetricOf(quantity, MetricUnit::kBytes), 4096, 64, {"net.json", 14, ""}, {4096, 9})};
   window.made_by = {{.quantity = quantity,
                      .amount = {4096, 9},
-                     .makers = {{At(LostFinding({3000, 1}), "net::Pool::Grow()", line)},
-                                {At(LostFinding({1096, 8}), "net::Other()", 3)}}}};
+                     .sites = {{At(LostFinding({3000, 1}), "net::Pool::Grow()", line)},
+                               {At(LostFinding({1096, 8}), "net::Other()", 3)}}}};
   return window;
 }
 

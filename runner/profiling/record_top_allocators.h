@@ -14,8 +14,8 @@ namespace leakgate {
 
 // Repeats the test of `window` once, recorded, on the calling thread, and returns what made it
 // exceed its limits.
-[[nodiscard]] std::vector<Makers> RecordMakers(const RepetitionSetup& setup,
-                                               const RepetitionRequest& request,
-                                               const WindowResult& window);
+[[nodiscard]] std::vector<TopAllocators> RecordTopAllocators(const RepetitionSetup& setup,
+                                                             const RepetitionRequest& request,
+                                                             const WindowResult& window);
 
 }  // namespace leakgate
