@@ -248,7 +248,7 @@ std::vector<TopAllocators> RecordTopAllocators(const RepetitionSetup& setup,
   const auto view = RecordTest(setup, request, scratch);
   if (!view) return UnknownTopAllocators(window, view.error().message);
   std::vector<TopAllocators> all;
-  for (const Quantity quantity : ExceededByDoing(window)) {
+  for (const Quantity quantity : ExceededActivities(window)) {
     all.push_back(TopAllocatorsOf(**view, quantity, window));
   }
   return all;

@@ -205,13 +205,13 @@ bool Explains(const Finding& finding, const Violation& violation, const WindowRe
   return IsOf(violation, Quantity::kOutstanding);
 }
 
-std::vector<Quantity> ExceededByDoing(const WindowResult& window) {
+std::vector<Quantity> ExceededActivities(const WindowResult& window) {
   std::vector<Quantity> quantities;
   for (const Violation& violation : window.violations) {
     const Quantity quantity = QuantityOf(violation);
     const bool is_known =
         std::find(quantities.begin(), quantities.end(), quantity) != quantities.end();
-    if (!is_known && IsOfDoing(violation)) quantities.push_back(quantity);
+    if (!is_known && IsOfActivity(violation)) quantities.push_back(quantity);
   }
   return quantities;
 }
@@ -219,7 +219,7 @@ std::vector<Quantity> ExceededByDoing(const WindowResult& window) {
 std::vector<TopAllocators> UnknownTopAllocators(const WindowResult& window,
                                                 const std::string& problem) {
   std::vector<TopAllocators> unknown;
-  for (const Quantity quantity : ExceededByDoing(window)) {
+  for (const Quantity quantity : ExceededActivities(window)) {
     unknown.push_back({.quantity = quantity, .problem = problem});
   }
   return unknown;

@@ -49,9 +49,9 @@ struct Excess {
 [[nodiscard]] bool Explains(const Finding& finding, const Violation& violation,
                             const WindowResult& window);
 
-// Returns the quantities of which the window does too much, whatever it leaves (IsOfDoing), in the
-// order of its violations.
-[[nodiscard]] std::vector<Quantity> ExceededByDoing(const WindowResult& window);
+// Returns the quantities of which the window does too much, whatever it leaves (IsOfActivity), in
+// the order of its violations.
+[[nodiscard]] std::vector<Quantity> ExceededActivities(const WindowResult& window);
 
 // Returns an entry of `window.made_by` for each of them, which only tells why nothing is known of
 // it.

@@ -55,7 +55,7 @@ struct Violation {
 
 // Returns whether the limit is on what a test does, whatever it leaves: what it allocates, for how
 // long, and has at its peak.
-[[nodiscard]] bool IsOfDoing(const Violation& violation);
+[[nodiscard]] bool IsOfActivity(const Violation& violation);
 
 // A test's result as GoogleTest saw it; kNone for suites and the program.
 enum class TestStatus { kNone, kPassed, kFailed, kSkipped, kNotPassed, kCrashed };

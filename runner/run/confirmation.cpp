@@ -503,7 +503,7 @@ void Confirmation::Explain(WindowResult& window) {
     return std::any_of(known->second.begin(), known->second.end(),
                        [&](const TopAllocators& top) { return top.quantity == quantity; });
   };
-  const std::vector<Quantity> quantities = ExceededByDoing(window);
+  const std::vector<Quantity> quantities = ExceededActivities(window);
   if (known != made_by_.end() && std::all_of(quantities.begin(), quantities.end(), is_known)) {
     window.made_by = known->second;
     std::erase_if(window.made_by, [&](const TopAllocators& top) {

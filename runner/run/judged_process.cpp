@@ -49,7 +49,7 @@ constexpr int kMostOfDamaged = 1000;
 bool MayStillPass(const WindowResult& result) {
   return result.kind == WindowKind::kTest && result.made_by.empty() &&
          CountNewFreeErrors(result) == 0 && !result.violations.empty() &&
-         std::all_of(result.violations.begin(), result.violations.end(), IsOfDoing);
+         std::all_of(result.violations.begin(), result.violations.end(), IsOfActivity);
 }
 
 class Stopwatch {

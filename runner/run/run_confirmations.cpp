@@ -30,7 +30,7 @@ void Explain(std::string_view why, WindowResult& window) {
 // Returns whether it exceeds a limit on what it does, and what made it is not known yet.
 bool NeedsExplanation(const WindowResult& window) {
   return window.verdict == Verdict::kOverBudget && window.made_by.empty() &&
-         !ExceededByDoing(window).empty();
+         !ExceededActivities(window).empty();
 }
 
 bool MayBeExplained(const WindowResult& window) {

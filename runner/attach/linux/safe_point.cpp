@@ -84,12 +84,12 @@ std::vector<PlacedFrame> PlaceFrames(const TargetStack& stack, const TargetLayou
 
 }  // namespace
 
-std::optional<std::string> WhyUnsafe(std::span<const PlacedFrame> stack, ThreadDoing doing) {
+std::optional<std::string> WhyUnsafe(std::span<const PlacedFrame> stack, ThreadRunState doing) {
   for (std::size_t i = 0; i < stack.size(); ++i) {
     if (auto why = WhyUnsafe(stack[i], i == 0)) return why;
   }
   if (stack.empty()) return "code without unwind information";
-  if (IsLibrary(stack.front()) && doing == ThreadDoing::kRuns) return TextOf(stack.front());
+  if (IsLibrary(stack.front()) && doing == ThreadRunState::kRuns) return TextOf(stack.front());
 
   // Goes through the stretches of the C library's frames, each with the function that it was
   // entered by.
@@ -150,7 +150,7 @@ std::optional<std::string> SafePointCheck::WhyInUnsafeCode(const RegisterSet& re
   const TargetStack stack = unwinder_->Unwind(registers);
   if (!stack.is_complete) return "code without unwind information";
   return WhyUnsafe(PlaceFrames(stack, *layout_),
-                   IsInCall(registers) ? ThreadDoing::kWaits : ThreadDoing::kRuns);
+                   IsInCall(registers) ? ThreadRunState::kWaits : ThreadRunState::kRuns);
 }
 
 // The thread must be on its own stack, not on a coroutine's, which may be small. The kernel names

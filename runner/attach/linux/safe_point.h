@@ -32,7 +32,7 @@ struct PlacedFrame {
 };
 
 // What the thread is doing.
-enum class ThreadDoing {
+enum class ThreadRunState {
   kWaits,  // it is in a system call
   kRuns,
 };
@@ -40,7 +40,7 @@ enum class ThreadDoing {
 // Returns why the thread is not at a safe point; nothing if it is. `stack` begins with the
 // innermost frame. Pure.
 [[nodiscard]] std::optional<std::string> WhyUnsafe(std::span<const PlacedFrame> stack,
-                                                   ThreadDoing doing);
+                                                   ThreadRunState doing);
 
 // Finds these facts about a held thread. Prepare and NoteMappings read, before a thread is stopped,
 // what takes long.
