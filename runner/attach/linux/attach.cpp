@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::chrono::seconds kLoadingPatience(2);
 constexpr std::chrono::seconds kReleasePatience(2);
-constexpr std::chrono::seconds kTurnPatience(5);  // StrangerWork::kAttachPatience is longer
+constexpr std::chrono::seconds kTurnPatience(5);  // OtherUsersProcesses::kAttachPatience is longer
 constexpr std::chrono::milliseconds kMostPause(20);
 
 bool IsAlive(int pid) { return pid > 0 && !HasDied(pid, pid); }

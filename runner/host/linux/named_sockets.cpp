@@ -95,7 +95,7 @@ std::string SessionPrefix() { return fmt::format("leakgate-session-{}-", ::geteu
 // What was met under a session's name.
 struct Holders {
   UniqueFd owner;           // connected; empty if none is this user's
-  std::string stranger;     // who else holds the name: "another user (UID 65534)"
+  std::string other_user;   // who else holds the name: "another user (UID 65534)"
   bool is_unknown = false;  // nobody lets connect
   int error = 0;            // an errno, where the system does not allow to connect at all
 };
@@ -122,7 +122,7 @@ Holders MeetHolders(const std::string& name, Silence refusal, const std::string&
         return holders;
       }
       if (peer) {
-        holders.stranger = UserOfPeer(peer);
+        holders.other_user = UserOfPeer(peer);
       } else if (errno == EAGAIN || (errno == ECONNREFUSED && refusal == Silence::kSomebody)) {
         holders.is_unknown = true;
       } else if (errno != ECONNREFUSED) {
@@ -143,7 +143,7 @@ Unexpected ExistsAlready(const std::string& name) {
 
 // Listens under the session's name and a part that nobody can foresee, since somebody else has the
 // name itself.
-Expected<UniqueFd> ListenBesideStranger(const std::string& name) {
+Expected<UniqueFd> ListenBesideOtherUser(const std::string& name) {
   if (MeetHolders(name, Silence::kSomebody).owner) return ExistsAlready(name);
   std::uint32_t random = 0;
   if (::getrandom(&random, sizeof(random), 0) != sizeof(random)) {
@@ -177,7 +177,7 @@ Expected<UniqueFd> ListenAsSession(const std::string& name) {
   if (MeetHolders(name, Silence::kNobody).owner) return ExistsAlready(name);
   UniqueFd socket = ListenAs(SessionPrefix() + name);
   if (socket) return socket;
-  if (errno == EADDRINUSE) return ListenBesideStranger(name);
+  if (errno == EADDRINUSE) return ListenBesideOtherUser(name);
   return InconclusiveError(fmt::format("cannot open the session's socket: {}", ErrnoText()));
 }
 
@@ -197,8 +197,9 @@ Expected<UniqueFd> ConnectToSession(const std::string& name) {
         "has its owner been stopped? If it is not yours, start a session of that name all the same",
         name));
   }
-  const std::string holder =
-      holders.stranger.empty() ? "" : fmt::format(" of yours: {} holds the name", holders.stranger);
+  const std::string holder = holders.other_user.empty()
+                                 ? ""
+                                 : fmt::format(" of yours: {} holds the name", holders.other_user);
   return UsageError(fmt::format(
       "there is no session '{}'{}; see leakgate session list, or start one: leakgate session start",
       name, holder));

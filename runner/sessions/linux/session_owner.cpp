@@ -23,8 +23,8 @@
 #include "runner/host/named_sockets.h"
 #include "runner/process/proc_files.h"
 #include "runner/sessions/linux/exec_holder.h"
+#include "runner/sessions/linux/other_users_processes.h"
 #include "runner/sessions/linux/start_watch.h"
-#include "runner/sessions/linux/stranger_work.h"
 #include "runner/sessions/session_messages.h"
 #include "runner/sessions/session_processes.h"
 
@@ -38,15 +38,15 @@ constexpr std::string_view kCommand = "the command";
 class Owner {
  public:
   // `holder` only if the session's reach is the system.
-  Owner(const SessionStart& start, UniqueFd listener, std::unique_ptr<StrangerWork> strangers,
-        std::optional<ExecHolder> holder)
+  Owner(const SessionStart& start, UniqueFd listener,
+        std::unique_ptr<OtherUsersProcesses> other_users, std::optional<ExecHolder> holder)
       : start_(start),
-        strangers_(std::move(strangers)),
+        other_users_(std::move(other_users)),
         holder_(std::move(holder)),
         listener_(std::move(listener)),
         processes_({start.scope.images, {}, start.scope.users},
                    {start.stack_depth, start.stack_events}, OwnDescriptorRoom(), start.recording,
-                   [this](int pid) { return strangers_->Describe(pid); }) {}
+                   [this](int pid) { return other_users_->Describe(pid); }) {}
 
   Expected<void> Open() {
     LEAKGATE_TRY_ASSIGN(
@@ -158,15 +158,15 @@ class Owner {
                         .users = scope.users,
                         .control = control_->name(),
                         .agent = start_.agent,
-                        .describe = [this](int pid) { return strangers_->Describe(pid); },
+                        .describe = [this](int pid) { return other_users_->Describe(pid); },
                         .enable = [this](int pid) { return Attach(pid, IfItAsks::kLeaveIt); }},
         processes_, std::move(holder_), std::move(why_not_held));
     holder_.reset();
   }
 
   Expected<void> Attach(int pid, IfItAsks if_it_asks) {
-    return strangers_->Enable({.pid = pid, .control = control_->name(), .agent = start_.agent},
-                              if_it_asks);
+    return other_users_->Enable({.pid = pid, .control = control_->name(), .agent = start_.agent},
+                                if_it_asks);
   }
 
   // `pid` runs already, with or without the agent, or is about to begin.
@@ -190,7 +190,7 @@ class Owner {
     std::atomic<std::size_t> next{0};
     const auto disable = [&] {
       for (std::size_t i = next++; i < pids.size(); i = next++) {
-        const Expected<void> disabled = strangers_->Disable(pids[i]);
+        const Expected<void> disabled = other_users_->Disable(pids[i]);
         if (disabled || HasNoMemory(pids[i]) || !processes_.IsTraced(pids[i])) continue;
         problems[i] = disabled.error().message;
       }
@@ -272,7 +272,7 @@ class Owner {
     }
     for (const int pid : drop->pids) {
       if (!processes_.DropPid(pid)) return NotThere("PID", std::to_string(pid));
-      LEAKGATE_TRY(processes_.IsTraced(pid) ? strangers_->Disable(pid) : Expected<void>{});
+      LEAKGATE_TRY(processes_.IsTraced(pid) ? other_users_->Disable(pid) : Expected<void>{});
     }
     for (const ImageSelector& image : add->images) processes_.AddImage(image);
     if (watch_) watch_->NoteChange();
@@ -302,7 +302,7 @@ class Owner {
   const SessionStart& start_;
   const std::chrono::system_clock::time_point begin_ = std::chrono::system_clock::now();
   const Clock::time_point started_ = Clock::now();
-  const std::unique_ptr<StrangerWork> strangers_;
+  const std::unique_ptr<OtherUsersProcesses> other_users_;
   std::optional<ExecHolder> holder_;  // until the watch has it
   UniqueFd listener_;
   SessionProcesses processes_;
@@ -359,15 +359,15 @@ void RunOwner(const SessionStart& start, UniqueFd listener, UniqueFd ready) {
   const UniqueFd signals = TakeSignals();
   RaiseDescriptorLimit();
   UseOwnProc();
-  Expected<std::unique_ptr<StrangerWork>> strangers = StrangerWork::Fork();
-  if (!strangers) return TellCommand(std::move(ready), strangers.error().message);
+  Expected<std::unique_ptr<OtherUsersProcesses>> other_users = OtherUsersProcesses::Fork();
+  if (!other_users) return TellCommand(std::move(ready), other_users.error().message);
   std::optional<ExecHolder> holder;
   if (start.reach == SessionReach::kSystem) {
     Expected<ExecHolder> forked = ExecHolder::Fork();
     if (!forked) return TellCommand(std::move(ready), forked.error().message);
     holder.emplace(*std::move(forked));
   }
-  Owner owner(start, std::move(listener), *std::move(strangers), std::move(holder));
+  Owner owner(start, std::move(listener), *std::move(other_users), std::move(holder));
   const Expected<void> opened = owner.Open();
   if (!opened) owner.GiveUpName();
   TellCommand(std::move(ready), opened ? "" : opened.error().message);

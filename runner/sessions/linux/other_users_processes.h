@@ -24,10 +24,10 @@ namespace leakgate {
 // by itself, unless tracing has been disabled in it since.
 enum class IfItAsks { kLeaveIt, kAttach };
 
-class StrangerWork {
+class OtherUsersProcesses {
  public:
   // REQUIRES: this process has one thread, which lives as long as this object.
-  [[nodiscard]] static Expected<std::unique_ptr<StrangerWork>> Fork();
+  [[nodiscard]] static Expected<std::unique_ptr<OtherUsersProcesses>> Fork();
 
   // Returns what the process executes; nothing if it keeps whoever looks waiting. A stranger delays
   // the call by kDescribePatience at most.
@@ -38,7 +38,7 @@ class StrangerWork {
 
   // Returns the user of a process that is not of this process's user alone: of a set-uid program,
   // who has started it.
-  [[nodiscard]] static std::optional<unsigned> StrangerOf(int pid);
+  [[nodiscard]] static std::optional<unsigned> OtherUserOf(int pid);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -52,7 +52,7 @@ class StrangerWork {
     UniqueFd stuck;  // the worker's socket, which is at its end once the kernel has ended it
   };
 
-  explicit StrangerWork(WorkerFactory factory) : factory_(std::move(factory)) {}
+  explicit OtherUsersProcesses(WorkerFactory factory) : factory_(std::move(factory)) {}
   // These REQUIRE that mutex_ is held, of which `lock` is the proof.
   using Lock = std::lock_guard<std::mutex>;
   bool IsBarred(const Lock& lock, unsigned uid);
