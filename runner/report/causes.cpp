@@ -244,15 +244,15 @@ std::vector<WindowCause> CausesOf(const WindowResult& window) {
   return causes;
 }
 
-std::string ToldCauses::Tell(const WindowResult& window) {
+std::string ReportedCauses::FindOrAdd(const WindowResult& window) {
   std::string first;
-  bool is_told = true;
+  bool is_reported = true;
   for (const auto& [key, part] : PartsOfWindow(window).Take()) {
-    const auto [known, is_new] = told_.try_emplace(key, WindowName(window));
-    is_told = is_told && !is_new;
+    const auto [known, is_new] = reported_.try_emplace(key, WindowName(window));
+    is_reported = is_reported && !is_new;
     if (first.empty()) first = known->second;
   }
-  return is_told ? first : "";
+  return is_reported ? first : "";
 }
 
 WindowResult InAllWindows(const Cause& cause) {

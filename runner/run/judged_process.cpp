@@ -21,13 +21,13 @@ std::uint32_t CopyText(std::string_view text, char* to, std::uint32_t capacity) 
 
 // Writes the failure's text for GoogleTest to print, with paths as short as possible.
 // REQUIRES: AnswerNothing was called for this question.
-void WriteVerdict(const WindowResult& result, ToldCauses& told, Mailbox& mailbox) {
+void WriteVerdict(const WindowResult& result, ReportedCauses& reported, Mailbox& mailbox) {
   if (result.verdict != Verdict::kOverBudget) return;
   mailbox.over_budget = 1;
 
   std::error_code error;
   const TextStyle style{.base_directory = std::filesystem::current_path(error).string()};
-  const std::string first = told.Tell(result);
+  const std::string first = reported.FindOrAdd(result);
   const std::string text = CutInTheMiddle(
       first.empty() ? FailureText(result, style) : SameFailureText(result, first, style),
       Mailbox::kTextCapacity);
@@ -146,7 +146,7 @@ void JudgedProcess::JudgeWindow(Mailbox& mailbox) {
       window, {.asking_tid = mailbox.tid, .has_new_descriptors = mailbox.subject != 0});
   result.measuring_windows = meter_.ResultsOf(window.id);
   const bool is_told = mode_ != GateMode::kWarnOnly && !MayStillPass(result);
-  if (is_told) WriteVerdict(result, told_, mailbox);
+  if (is_told) WriteVerdict(result, reported_, mailbox);
   result.was_failed_inside = mailbox.over_budget != 0;
   for (const auto& observer : observers_) observer->End(region(), window.id, result);
   if (window.kind == WindowKind::kTest && result.verdict == Verdict::kOverBudget) {

@@ -142,14 +142,14 @@ TEST(CausesTest, TheLargestComesFirst) {
 }
 
 TEST(CausesTest, ATestIsToldInFullUnlessAllItsCausesHaveBeen) {
-  ToldCauses told;
-  EXPECT_EQ(told.Tell(FailingUncoveredTest("A.B")), "");
-  EXPECT_EQ(told.Tell(FailingUncoveredTest("A.C")), "A.B");
+  ReportedCauses reported;
+  EXPECT_EQ(reported.FindOrAdd(FailingUncoveredTest("A.B")), "");
+  EXPECT_EQ(reported.FindOrAdd(FailingUncoveredTest("A.C")), "A.B");
   WindowResult two = FailingUncoveredTest("A.D");
   two.findings.push_back(At(LostFinding({28, 1}), "net::Other()", 3));
-  EXPECT_EQ(told.Tell(two), "");
+  EXPECT_EQ(reported.FindOrAdd(two), "");
   two.name = "A.E";
-  EXPECT_NE(told.Tell(two), "");
+  EXPECT_NE(reported.FindOrAdd(two), "");
 }
 
 TEST(CausesTest, OfOneWindowAreIndicesOfWhatItHas) {
