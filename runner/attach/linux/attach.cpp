@@ -204,12 +204,12 @@ void AwaitLoaded(int pid) {
 Expected<Attachment> EnableOn(const EnableRequest& request) {
   AwaitLoaded(request.pid);
   LEAKGATE_TRY_ASSIGN(Target target, Target::Open(request.pid));
-  return UnlessGone(target.memory(), Enable(request, target));
+  return ReplaceErrorIfGone(target.memory(), Enable(request, target));
 }
 
 Expected<void> DisableOn(int pid) {
   LEAKGATE_TRY_ASSIGN(Target target, Target::Open(pid));
-  return UnlessGone(target.memory(), DisableAgentOf(pid, target));
+  return ReplaceErrorIfGone(target.memory(), DisableAgentOf(pid, target));
 }
 
 // Works on a thread of its own. When that ends, the kernel lets go of all that it holds.

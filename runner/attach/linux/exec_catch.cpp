@@ -35,7 +35,7 @@ int g_alarm_holder = -1;
 ExecAnswer g_alarm_answer;
 volatile sig_atomic_t g_alarm_answered = 0;
 
-void AnswerByAlarm(int) {
+void AllowOnAlarm(int) {
   g_alarm_answered = 1;
   (void)::send(g_alarm_holder, &g_alarm_answer, sizeof(g_alarm_answer), MSG_NOSIGNAL);
 }
@@ -89,7 +89,7 @@ ExecCatch::ExecCatch(ExecCatchHandlers handlers, const UniqueFd& holder)
   ::sigprocmask(SIG_BLOCK, &children, nullptr);
   stopped_ = UniqueFd(::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK));
   struct sigaction alarm {};
-  alarm.sa_handler = AnswerByAlarm;
+  alarm.sa_handler = AllowOnAlarm;
   ::sigaction(SIGALRM, &alarm, nullptr);
 }
 
@@ -233,14 +233,14 @@ void ExecCatch::OnExec(int pid, int tid) {
   if (handlers_.is_wanted(program)) handlers_.on_exec(pid, program);
   seized_.erase(tid);
   seized_.erase(pid);  // the first thread, whose number the one that has executed has now
-  LetGo(pid);
+  DetachThread(pid);
 }
 
 void ExecCatch::OnLate(int tid) {
-  LetGo(tid);
+  DetachThread(tid);
   seized_.erase(tid);
 }
 
-void ExecCatch::LetGo(int tid) { ::ptrace(PTRACE_DETACH, tid, nullptr, nullptr); }
+void ExecCatch::DetachThread(int tid) { ::ptrace(PTRACE_DETACH, tid, nullptr, nullptr); }
 
 }  // namespace leakgate

@@ -98,7 +98,7 @@ class ExecCatch {
   void OnExec(int pid, int tid);
   // The thread's exec has failed, or was over when it was seized: then the program runs.
   void OnLate(int tid);
-  void LetGo(int tid);
+  void DetachThread(int tid);
 
   const ExecCatchHandlers handlers_;
   const UniqueFd& holder_;

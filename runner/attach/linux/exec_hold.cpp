@@ -49,7 +49,7 @@ constexpr std::chrono::seconds kIdle(10);  // then a worker ends
 constexpr std::chrono::seconds kMarkerPatience(5);
 constexpr std::chrono::seconds kBeginPatience(8);
 
-constexpr const char* kLetGo =
+constexpr const char* kReleased =
     "it began before it could be looked at: a program of this user kept leakgate waiting, so for a "
     "while this user's programs are let go";
 constexpr const char* kNoWorker =
@@ -200,7 +200,7 @@ void ExecHold::Serve() {
   KeepAlive();
   Answer();
   HearWorkers();
-  GiveUpSlow();
+  GiveUpSlowWorkers();
   WatchMounts();
   steps.fetch_add(1, std::memory_order_relaxed);
 }
@@ -236,20 +236,20 @@ void ExecHold::Decide(int tid, UniqueFd file) {
     if (is_systems) IgnoreFile(file.get());
     return Allow(file.get());
   }
-  if (!handlers_.is_wanted_user(*uid)) return LetGo({std::move(file), tid, *uid}, "");
+  if (!handlers_.is_wanted_user(*uid)) return ReleaseProgram({std::move(file), tid, *uid}, "");
   Ask(*uid, tid, std::move(file));
 }
 
 void ExecHold::Ask(unsigned uid, int tid, UniqueFd file) {
   User* const user = waiting_.size() < most_waiting_ ? WorkerOf(uid) : nullptr;
   if (user == nullptr || user->waiting >= kMostWaitingOfUser) {
-    return LetGo({std::move(file), tid, uid}, IsBarred(uid) ? kLetGo : kNoWorker);
+    return ReleaseProgram({std::move(file), tid, uid}, IsBarred(uid) ? kReleased : kNoWorker);
   }
   ExecQuestion question{++last_ask_, tid};
   Packet packet(&question, sizeof(question));
   packet.Attach(file.get());
   if (::sendmsg(user->worker.socket.get(), packet.get(), MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
-    return LetGo({std::move(file), tid, uid}, kNoWorker);
+    return ReleaseProgram({std::move(file), tid, uid}, kNoWorker);
   }
   if (user->waiting == 0 && user->seized == 0) user->moved = Clock::now();
   ++user->waiting;
@@ -274,7 +274,7 @@ void ExecHold::Allow(int file) const {
   if (::write(asked_.get(), &response, sizeof(response)) < 0) return;  // it was killed meanwhile
 }
 
-void ExecHold::LetGo(const Waiting& waiting, const std::string& problem) {
+void ExecHold::ReleaseProgram(const Waiting& waiting, const std::string& problem) {
   const std::string path = PathOfDescriptor(waiting.file.get());
   Allow(waiting.file.get());
   if (!handlers_.is_wanted_file(path)) return;
@@ -295,7 +295,7 @@ void ExecHold::HearWorkers() {
     if (!Hear(it->second)) {
       const unsigned uid = it->first;
       users_.erase(it);
-      LetUserGo(uid, kNoWorker);
+      ReleaseUser(uid, kNoWorker);
     }
     it = next;
   }
@@ -329,10 +329,10 @@ bool ExecHold::Hear(User& user) {
   }
 }
 
-void ExecHold::LetUserGo(unsigned uid, const std::string& problem) {
+void ExecHold::ReleaseUser(unsigned uid, const std::string& problem) {
   for (auto it = waiting_.begin(); it != waiting_.end();) {
     if (it->second.uid == uid) {
-      LetGo(it->second, problem);
+      ReleaseProgram(it->second, problem);
       it = waiting_.erase(it);
     } else {
       ++it;
@@ -340,7 +340,7 @@ void ExecHold::LetUserGo(unsigned uid, const std::string& problem) {
   }
 }
 
-void ExecHold::GiveUpSlow() {
+void ExecHold::GiveUpSlowWorkers() {
   const Clock::time_point now = Clock::now();
   std::erase_if(barred_, [now](const auto& entry) { return now > entry.second; });
   for (auto it = users_.begin(); it != users_.end();) {
@@ -355,7 +355,7 @@ void ExecHold::GiveUpSlow() {
       barred_[uid] = now + kBarred;
       User given_up = std::move(user);
       users_.erase(it);
-      LetUserGo(uid, kLetGo);
+      ReleaseUser(uid, kReleased);
       ::epoll_ctl(events_.get(), EPOLL_CTL_DEL, given_up.worker.socket.get(), nullptr);
       given_up_.push_back({std::move(given_up.worker), uid});
       handlers_.on_barred(uid);

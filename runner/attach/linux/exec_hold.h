@@ -126,14 +126,14 @@ class ExecHold {
   User* WorkerOf(unsigned uid);
   void Allow(int file) const;
   // Allows it, and tells of it if it is wanted.
-  void LetGo(const Waiting& waiting, const std::string& problem);
+  void ReleaseProgram(const Waiting& waiting, const std::string& problem);
   void IgnoreFile(int file) const;
 
   void HearWorkers();
   // Returns false if the worker has ended.
   bool Hear(User& user);
-  void LetUserGo(unsigned uid, const std::string& problem);
-  void GiveUpSlow();
+  void ReleaseUser(unsigned uid, const std::string& problem);
+  void GiveUpSlowWorkers();
   bool EndIdleWorker();
   static void NoteLate(User& user);
   [[nodiscard]] bool IsBarred(unsigned uid) const;

@@ -33,7 +33,7 @@ class Watchdog {
       const bool moves = steps != last_steps_ || !IsNeeded(steps, state);
       last_steps_ = steps;
       still_ = moves ? 0 : still_ + 1;
-      if (still_ >= (state == 'R' ? kUnrunPauses : kStillPauses)) AnswerAll();
+      if (still_ >= (state == 'R' ? kUnrunPauses : kStillPauses)) AllowAll();
       if (still_ == kUnrunPauses + kLastPauses) EndHolder();
     }
   }
@@ -53,7 +53,7 @@ class Watchdog {
   }
 
   // The kernel knows a question by the number that its file has, or had, in whoever has read it.
-  void AnswerAll() const {
+  void AllowAll() const {
     for (int file = 3; file < setup_.most_files; ++file) {
       while (Allow(file)) {
       }
@@ -98,7 +98,7 @@ Expected<void> ForkWatchdog(const WatchdogSetup& setup) {
         fmt::format("cannot start the watchdog of held programs: {}", ErrnoText()));
   }
   if (pid > 0) return {};
-  BeginAnew(kWatchdogName, setup.asked, holder);
+  ResetForkedProcess(kWatchdogName, setup.asked, holder);
   Watchdog(setup, holder).Run();
 }
 

@@ -141,7 +141,7 @@ Expected<std::optional<std::string>> SafePointCheck::WhyNotOn(const HeldThread& 
   return WhyInUnsafeCode(*registers);
 }
 
-std::optional<std::string> SafePointCheck::WhyHoldsUp(const HeldThread& thread) const {
+std::optional<std::string> SafePointCheck::WhyBlocksOthers(const HeldThread& thread) const {
   const auto registers = thread.Registers();
   return registers ? WhyInUnsafeCode(*registers) : std::nullopt;
 }

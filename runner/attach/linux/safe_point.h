@@ -59,7 +59,7 @@ class SafePointCheck {
 
   // Returns why a call on another thread could wait for ever for `thread` while `thread` is
   // stopped; nothing if it could not.
-  [[nodiscard]] std::optional<std::string> WhyHoldsUp(const HeldThread& thread) const;
+  [[nodiscard]] std::optional<std::string> WhyBlocksOthers(const HeldThread& thread) const;
 
  private:
   SafePointCheck(const TargetMemory& memory, const TargetLayout& layout,

@@ -79,7 +79,7 @@ bool IsLoading(const TargetMemory& memory) {
 }
 
 Expected<TargetLayout> TargetLayout::Read(const TargetMemory& memory) {
-  return UnlessGone(memory, ReadLoaded(memory));
+  return ReplaceErrorIfGone(memory, ReadLoaded(memory));
 }
 
 Expected<TargetLayout> TargetLayout::ReadLoaded(const TargetMemory& memory) {

@@ -58,11 +58,11 @@ StopCost CostOfReading(const WaitingIn& waiting, WaitsAt at) {
     case WaitsAt::kEvents:
       return is_read ? StopCost::kNone : StopCost::kShows;
     case WaitsAt::kTerminal:
-      return is_read ? StopCost::kBeginsAnew : StopCost::kShows;
+      return is_read ? StopCost::kRestarts : StopCost::kShows;
     case WaitsAt::kSocket:
       return StopCost::kNone;
     case WaitsAt::kHastySocket:  // a read is not made again by us
-      return is_read ? StopCost::kShows : StopCost::kBeginsAnew;
+      return is_read ? StopCost::kShows : StopCost::kRestarts;
     case WaitsAt::kUnknown:
     case WaitsAt::kGreedySocket:
       return StopCost::kShows;
@@ -78,11 +78,11 @@ bool IsReading(std::int64_t call) {
 // A stop ends these with EINTR, and we begin them again.
 StopCost CostOfEnding(const WaitingIn& waiting) {
   const auto has = [&](std::size_t argument) {
-    return waiting.arguments[argument] != 0 ? StopCost::kBeginsAnew : StopCost::kNone;
+    return waiting.arguments[argument] != 0 ? StopCost::kRestarts : StopCost::kNone;
   };
   switch (NewerFormOf(waiting.call)) {
     case SYS_epoll_pwait:
-      return EventTimeLimitMs(waiting) ? StopCost::kBeginsAnew : StopCost::kNone;
+      return EventTimeLimitMs(waiting) ? StopCost::kRestarts : StopCost::kNone;
     case SYS_rt_sigtimedwait:
       return has(2);
     case SYS_semtimedop:

@@ -11,9 +11,9 @@ namespace leakgate {
 
 // What a stop does to a thread's system call.
 enum class StopCost {
-  kNone,        // the thread runs, or goes on waiting as if nothing had happened
-  kBeginsAnew,  // the call is made again, and waits its full time once more
-  kShows,       // the program would see that its call was cut short
+  kNone,      // the thread runs, or goes on waiting as if nothing had happened
+  kRestarts,  // the call is made again, and waits its full time once more
+  kShows,     // the program would see that its call was cut short
 };
 
 // A line of /proc/PID/task/TID/syscall: the system call that a thread waits in.

@@ -63,7 +63,7 @@ class Factory {
     const pid_t pid = ::fork();
     if (pid > 0) workers_.insert_or_assign(number, WatchEnd(pid));
     if (pid != 0) return;
-    BeginAnew(name_, socket, factory);
+    ResetForkedProcess(name_, socket, factory);
     try {
       work_(socket);
     } catch (const std::exception&) {  // its socket is closed
@@ -79,7 +79,7 @@ class Factory {
 
 }  // namespace
 
-void BeginAnew(const char* name, const UniqueFd& kept, pid_t parent) {
+void ResetForkedProcess(const char* name, const UniqueFd& kept, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(0);
   ::prctl(PR_SET_NAME, name);
@@ -110,7 +110,7 @@ Expected<WorkerFactory> WorkerFactory::Fork(const char* name, const Work& work) 
         fmt::format("cannot start a process that looks at strangers' memory: {}", ErrnoText()));
   }
   if (pid == 0) {
-    BeginAnew(name, far, parent);
+    ResetForkedProcess(name, far, parent);
     try {
       Factory(std::move(far), name, work).Serve();
     } catch (const std::exception&) {  // whoever asks it is told by its socket

@@ -58,7 +58,7 @@ class WorkerFactory {
 // For a process that was just forked: it begins as if it had been executed, but for its memory. It
 // is called `name`, ends when `parent` does, and has no descriptors but 0 to 2, `kept` and
 // OwnProcDescriptor().
-void BeginAnew(const char* name, const UniqueFd& kept, pid_t parent);
+void ResetForkedProcess(const char* name, const UniqueFd& kept, pid_t parent);
 
 // Returns a pair of connected sockets of type SOCK_SEQPACKET; empty ones if there are none.
 [[nodiscard]] std::pair<UniqueFd, UniqueFd> ConnectedSockets();

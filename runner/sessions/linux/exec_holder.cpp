@@ -345,7 +345,7 @@ class Holder {
 };
 
 void RunHolder(UniqueFd socket, HandledProcesses handled, pid_t owner) {
-  BeginAnew(kHolderName, socket, owner);
+  ResetForkedProcess(kHolderName, socket, owner);
   try {
     Holder(std::move(socket), std::move(handled)).Serve();
   } catch (const std::exception&) {  // the kernel lets all go on
