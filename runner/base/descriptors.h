@@ -70,7 +70,7 @@ class Mapping {
 
   // Gives the pages that have been read back to the kernel. They stay in the descriptor's memory
   // and come again when they are read.
-  void LetGoOfPages() const;
+  void ReleasePages() const;
 
  private:
   Mapping(std::byte* begin, std::size_t bytes) : begin_(begin), bytes_(bytes) {}

@@ -31,7 +31,7 @@ class LiveChunks {
   [[nodiscard]] Expected<LiveChunk> Get(std::uint32_t chunk);
 
   // Lets go of the memory that reading has mapped. It is mapped again as it is read.
-  void LetGoOfPages();
+  void ReleasePages();
 
  private:
   struct Known {

@@ -340,7 +340,7 @@ Expected<HeapCopy> RegionReader::CopyHeap() const {
     };
     LEAKGATE_TRY(ReadMap(scan, read));
     constexpr std::size_t kMany = 200'000;  // whoever looks at so many needs the memory
-    if (heap.blocks.size() > kMany) chunks_->LetGoOfPages();
+    if (heap.blocks.size() > kMany) chunks_->ReleasePages();
     return heap;
   });
 }

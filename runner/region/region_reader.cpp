@@ -39,9 +39,9 @@ Expected<RegionReader> RegionReader::Attach(const UniqueFd& fd) {
   return reader;
 }
 
-void RegionReader::LetGoOfPages() const {
-  mapping_.LetGoOfPages();
-  chunks_->LetGoOfPages();
+void RegionReader::ReleasePages() const {
+  mapping_.ReleasePages();
+  chunks_->ReleasePages();
 }
 
 bool RegionReader::IsWhole() const {
@@ -59,7 +59,7 @@ bool RegionReader::IsWhole() const {
   constexpr std::uint32_t kReadAtOnce = 8192;
   std::uint64_t text_bytes = 0;
   for (std::uint32_t id = 1; id < count; ++id) {
-    if (id % kReadAtOnce == 0) mapping_.LetGoOfPages();
+    if (id % kReadAtOnce == 0) mapping_.ReleasePages();
     const std::uint32_t state = Load(windows[id].state);
     if (!IsBetween(state, WindowState::kOpen, WindowState::kClosed)) return false;
     text_bytes += CopyOf(&windows[id].name).length + CopyOf(&windows[id].file).length;

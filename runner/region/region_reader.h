@@ -126,7 +126,7 @@ class RegionReader {
   [[nodiscard]] Expected<void> VisitBlocks(const UseBlocks& use) const;
 
   // Lets go of the memory that reading has mapped. It is mapped again as it is read.
-  void LetGoOfPages() const;
+  void ReleasePages() const;
 
   // The live blocks of all windows, and the pages of the heap. A page that only holds a block to
   // which glibc gave a mapping of its own is left out: once the block is freed, anybody may map

@@ -216,7 +216,7 @@ std::vector<WindowResult> JudgedProcess::Finish() {
   int left = kMostOfDamaged;
   constexpr std::uint32_t kReadAtOnce = 8192;
   for (std::uint32_t id = 1; id < count; ++id) {
-    if (id % kReadAtOnce == 0) region().LetGoOfPages();  // results take their place
+    if (id % kReadAtOnce == 0) region().ReleasePages();  // results take their place
     if (!is_whole && !results_.contains(id) && --left < 0) continue;
     const WindowCopy window = region().Window(id);
     if (window.id == 0 || window.state == WindowState::kUnused) continue;

@@ -298,7 +298,7 @@ class Session {
     for (const auto& process : generations_.processes()) {
       if (process != generations_.processes().back()) process->NoteExecuted();
       AddTracing(process->region(), result.tracing);
-      process->region().LetGoOfPages();
+      process->region().ReleasePages();
       std::vector<WindowResult> windows = process->Finish();
       if (result.windows.empty()) {
         result.windows = std::move(windows);

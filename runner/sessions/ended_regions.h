@@ -26,7 +26,7 @@ struct EndedBounds {
 };
 
 // Returns the places in `regions`, which has the oldest first, of those to let go; sorted.
-[[nodiscard]] std::vector<std::size_t> RegionsToLetGo(const std::vector<EndedRegion>& regions,
-                                                      const EndedBounds& bounds);
+[[nodiscard]] std::vector<std::size_t> RegionsToRelease(const std::vector<EndedRegion>& regions,
+                                                        const EndedBounds& bounds);
 
 }  // namespace leakgate

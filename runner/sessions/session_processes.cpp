@@ -295,7 +295,7 @@ bool SessionProcesses::AwaitsLastSnapshot(const SessionImage& image) const {
          image.Status().state == ProcessState::kEnded;
 }
 
-void SessionProcesses::LetGo(Images::iterator image) {
+void SessionProcesses::ForgetImage(Images::iterator image) {
   constexpr std::size_t kMostTold = 4096;
   TakeRecording(**image);
   if (finished_.files.size() > kMostTold) finished_.files.erase(finished_.files.begin());
@@ -317,7 +317,7 @@ void SessionProcesses::KeepBounds(const EndedBounds& bounds) {
     regions.push_back(
         {(*image)->process().uid, (*image)->traced().HeldBytes(), AwaitsLastSnapshot(**image)});
   }
-  for (const std::size_t place : RegionsToLetGo(regions, bounds)) LetGo(ended[place]);
+  for (const std::size_t place : RegionsToRelease(regions, bounds)) ForgetImage(ended[place]);
 }
 
 bool SessionProcesses::MakeRoom() {
@@ -418,7 +418,7 @@ void SessionProcesses::NoteProgram(ProcessStatus program) {
   NoteUntraced(std::move(program), std::move(problem));
 }
 
-void SessionProcesses::NoteUntold(std::uint64_t count) {
+void SessionProcesses::NoteUnreported(std::uint64_t count) {
   const std::lock_guard lock(mutex_);
   forgotten_untraced_ += count;
 }

@@ -177,7 +177,7 @@ class SessionProcesses {
   void NoteProgram(ProcessStatus program);
 
   // The same of so many of which nothing else is known.
-  void NoteUntold(std::uint64_t count);
+  void NoteUnreported(std::uint64_t count);
 
   // From now on no process is given a region.
   void Close();
@@ -208,7 +208,7 @@ class SessionProcesses {
   void LookAtAwaited();
   void KeepBounds(const EndedBounds& bounds);
   [[nodiscard]] bool AwaitsLastSnapshot(const SessionImage& image) const;
-  void LetGo(Images::iterator image);
+  void ForgetImage(Images::iterator image);
   // Frees descriptors for one more image by forgetting ended ones; returns false if it cannot.
   [[nodiscard]] bool MakeRoom();
   void NoteUntraced(ProcessStatus process, std::string problem);

@@ -78,10 +78,10 @@ Expected<LiveChunk> LiveChunks::Get(std::uint32_t chunk) {
   return LiveChunk{std::move(mapping), known.data};
 }
 
-void LiveChunks::LetGoOfPages() {
+void LiveChunks::ReleasePages() {
   const std::scoped_lock lock(mutex_);
   for (const auto& [chunk, known] : known_) {
-    if (known.mapping != nullptr) known.mapping->LetGoOfPages();
+    if (known.mapping != nullptr) known.mapping->ReleasePages();
   }
 }
 

@@ -298,7 +298,7 @@ class Holder {
       if ((waits[2].revents & (POLLPRI | POLLERR)) != 0) hold.NoteMounts();
       hold.Serve();
       if ((waits[1].revents & (POLLIN | POLLHUP)) != 0 && !HearOwner(hold)) return;
-      TellOwner();
+      NotifyOwner();
     }
   }
 
@@ -314,7 +314,7 @@ class Holder {
     }
   }
 
-  void TellOwner() {
+  void NotifyOwner() {
     while (!notices_.empty() && SendText(socket_, notices_.front())) {
       notices_bytes_ -= notices_.front().size();
       notices_.pop_front();
@@ -326,14 +326,14 @@ class Holder {
   // What there is no room for any more is told as a number, of those that are not traced.
   void Note(std::string text) {
     constexpr std::size_t kMostWaiting = std::size_t{16} << 20;
-    TellOwner();
+    NotifyOwner();
     if (notices_bytes_ + text.size() > kMostWaiting) {
       untold_ += text.find(R"("state":"failed")") != std::string::npos;
       return;
     }
     notices_bytes_ += text.size();
     notices_.push_back(std::move(text));
-    TellOwner();
+    NotifyOwner();
   }
 
   UniqueFd socket_;

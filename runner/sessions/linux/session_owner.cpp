@@ -71,7 +71,7 @@ class Owner {
   }
 
   // Called before a command is told that there is no session, so that it finds the name free.
-  void GiveUpName() { listener_.Reset(); }
+  void ReleaseName() { listener_.Reset(); }
 
   // Serves until it is told to stop. `signals` is readable once a signal asks the process to end.
   void Serve(const UniqueFd& signals) {
@@ -230,7 +230,7 @@ class Owner {
                           {"recordings", ToJson(recordings.files)},
                           {"unwritten", std::move(recordings.problems)},
                           {"failure", processes_.failure()}}};
-    GiveUpName();
+    ReleaseName();
     return answer;
   }
 
@@ -313,7 +313,7 @@ class Owner {
 };
 
 // Releases the command's terminal, descriptors and directory, so that the owner keeps none of them.
-void LeaveTheCommand(const UniqueFd& listener, const UniqueFd& ready) {
+void DetachFromCommand(const UniqueFd& listener, const UniqueFd& ready) {
   ::setsid();
   if (::chdir("/") != 0) {  // harmless: the directory's file system cannot be unmounted
   }
@@ -350,7 +350,7 @@ UniqueFd TakeSignals() {
 }
 
 // Tells the command, with an empty text, that the owner serves, or else what went wrong.
-void TellCommand(UniqueFd ready, const std::string& problem) {
+void ReportToCommand(UniqueFd ready, const std::string& problem) {
   const std::string text = problem + '\n';
   if (::write(ready.get(), text.data(), text.size()) < 0) return;  // the command has gone
 }
@@ -360,17 +360,17 @@ void RunOwner(const SessionStart& start, UniqueFd listener, UniqueFd ready) {
   RaiseDescriptorLimit();
   UseOwnProc();
   Expected<std::unique_ptr<OtherUsersProcesses>> other_users = OtherUsersProcesses::Fork();
-  if (!other_users) return TellCommand(std::move(ready), other_users.error().message);
+  if (!other_users) return ReportToCommand(std::move(ready), other_users.error().message);
   std::optional<ExecHolder> holder;
   if (start.reach == SessionReach::kSystem) {
     Expected<ExecHolder> forked = ExecHolder::Fork();
-    if (!forked) return TellCommand(std::move(ready), forked.error().message);
+    if (!forked) return ReportToCommand(std::move(ready), forked.error().message);
     holder.emplace(*std::move(forked));
   }
   Owner owner(start, std::move(listener), *std::move(other_users), std::move(holder));
   const Expected<void> opened = owner.Open();
-  if (!opened) owner.GiveUpName();
-  TellCommand(std::move(ready), opened ? "" : opened.error().message);
+  if (!opened) owner.ReleaseName();
+  ReportToCommand(std::move(ready), opened ? "" : opened.error().message);
   if (opened) owner.Serve(signals);
 }
 
@@ -391,7 +391,7 @@ Expected<void> StartSession(const SessionStart& start) {
   }
   if (owner == 0) {
     told.Reset();
-    LeaveTheCommand(listener, ready);
+    DetachFromCommand(listener, ready);
     try {
       RunOwner(start, std::move(listener), std::move(ready));
     } catch (const std::exception&) {

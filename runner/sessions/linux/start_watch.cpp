@@ -140,7 +140,7 @@ void StartWatch::HearHolder() {
   for (ProcessStatus& program : notices.programs) {
     processes_.NoteProgram(std::move(program));
   }
-  processes_.NoteUntold(notices.untold);
+  processes_.NoteUnreported(notices.untold);
   const std::lock_guard lock(mutex_);
   for (const unsigned uid : notices.barred) {
     std::erase(let_go_, uid);
