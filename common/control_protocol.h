@@ -6,7 +6,7 @@
 // is closed at once. From then on the two meet in the region alone, so a test
 // that closes every descriptor, or changes root, does no harm.
 //
-// With kTellOfExecs in the Answer, whether it is traced or not, the process tells of each program
+// With kNotifyExecs in the Answer, whether it is traced or not, the process tells of each program
 // that it is about to execute: it sends an ExecNotice on a connection of its own, and expects no
 // answer.
 //
@@ -49,7 +49,7 @@ static_assert(sizeof(Hello) == 16);
 enum class ControlAction : std::uint32_t { kStayOff = 0, kTrace = 1 };
 
 // What else the runner wants of a process: bits of Answer::wants.
-inline constexpr std::uint32_t kTellOfExecs = 1;
+inline constexpr std::uint32_t kNotifyExecs = 1;
 inline constexpr std::uint32_t kTraceForks = 2;
 
 struct Answer {

@@ -152,7 +152,7 @@ class Session {
     if (peer.is_forked) return further_.OnFork(peer.pid, peer.window);
     HelloReply reply = processes_.OnHello(peer.pid);
     if (peer.pid == generations_.pid()) {
-      tells_of_execs_ = untraced_tests_.Watch(peer.pid);
+      notifies_execs_ = untraced_tests_.Watch(peer.pid);
       reply.wants |= kTraceForks;
     } else if (reply.region_fd < 0) {
       untraced_tests_.OnHello(peer.pid);
@@ -160,7 +160,7 @@ class Session {
       reply.region_fd = further.region_fd;
       reply.wants |= further.wants;
     }
-    if (tells_of_execs_) reply.wants |= kTellOfExecs;
+    if (notifies_execs_) reply.wants |= kNotifyExecs;
     return reply;
   }
 
@@ -332,7 +332,7 @@ class Session {
   FurtherProcesses further_;
   UntracedTests untraced_tests_;
   std::shared_ptr<RunServer> command_server_;  // while the program runs; may be null
-  bool tells_of_execs_ = false;
+  bool notifies_execs_ = false;
   std::string server_failure_;  // read once the server has stopped
   bool has_timed_out_ = false;
   std::optional<RunConfirmations> confirmations_;  // from launch on

@@ -15,7 +15,7 @@ namespace {
 // its environment.
 struct ExecTelling {
   std::atomic<std::uint32_t> window{0};  // relaxed: nothing is read by it
-  // Set last, with release, which pairs with the acquire in TellsOfExecs: other threads may be
+  // Set last, with release, which pairs with the acquire in NotifiesExecs: other threads may be
   // executing while tracing is enabled.
   std::atomic<bool> is_on{false};
   std::atomic<bool> keeps_window{false};  // relaxed, too
@@ -60,10 +60,10 @@ std::uint32_t WindowForExecs() { return g_telling.window.load(std::memory_order_
 
 void KeepWindowForExecs() { g_telling.keeps_window.store(true, std::memory_order_relaxed); }
 
-bool TellsOfExecs() { return g_telling.is_on.load(std::memory_order_acquire); }
+bool NotifiesExecs() { return g_telling.is_on.load(std::memory_order_acquire); }
 
 // The notice is in mapped memory: a child between clone and exec may have only a small stack.
-void TellOfExec(ExecEvent event, const ExecFile& file, int pid) {
+void NotifyExec(ExecEvent event, const ExecFile& file, int pid) {
   void* const memory = MapPrivate(sizeof(ExecNotice));
   if (memory == nullptr) return;
   auto& notice = *static_cast<ExecNotice*>(memory);

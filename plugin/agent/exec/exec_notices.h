@@ -23,10 +23,10 @@ void NoteWindowForExecs(std::uint32_t window);
 // From now on, this process's windows are not the program's under test.
 void KeepWindowForExecs();
 
-[[nodiscard]] bool TellsOfExecs();
+[[nodiscard]] bool NotifiesExecs();
 
 // Tells the runner that `pid`, or this process if that is 0, executes `file`.
-// REQUIRES: TellsOfExecs.
-void TellOfExec(ExecEvent event, const ExecFile& file, int pid = 0);
+// REQUIRES: NotifiesExecs.
+void NotifyExec(ExecEvent event, const ExecFile& file, int pid = 0);
 
 }  // namespace leakgate::agent

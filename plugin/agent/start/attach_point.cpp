@@ -103,7 +103,7 @@ void Enable(const char* control) {
   }
   StartTracing(reply.region_fd, TracingBegin::kAttached);
   if (!IsTracing()) return SwitchOffAgain(AttachOutcome::kFailed);
-  if ((reply.wants & leakgate::kTellOfExecs) != 0) StartExecNotices(control, reply.window);
+  if ((reply.wants & leakgate::kNotifyExecs) != 0) StartExecNotices(control, reply.window);
   g_point.runner_pid.store(g_region.header().runner_pid, std::memory_order_relaxed);
   FollowExecs(control);
   SetState(AttachState::kTracing);

@@ -171,7 +171,7 @@ void Start() {
   // Started, before the canary asks for its route.
   g_stage.store(Stage::kStarted, std::memory_order_release);
   if (reply.region_fd >= 0) StartTracing(reply.region_fd, TracingBegin::kWithTheProcess);
-  if ((reply.wants & kTellOfExecs) != 0) StartExecNotices(control, reply.window);
+  if ((reply.wants & kNotifyExecs) != 0) StartExecNotices(control, reply.window);
   if (IsTracing() && (reply.wants & kTraceForks) != 0) TraceForks(control);
   NoteStarted();
 }
