@@ -126,7 +126,7 @@ bool TryMakeRoom(const EventThread& thread) {
 }
 
 // No handler comes in between, as in TryMakeRoom.
-void GiveBuffer(const EventThread& thread) {
+void ReleaseBuffer(const EventThread& thread) {
   const std::uint64_t blocked = BlockSignals();
   LeaveEventBuffer(thread.cursor);
   RestoreSignals(blocked);
@@ -209,7 +209,7 @@ void MakeEventRoom(const EventThread& thread) {
   while (!TryMakeRoom(thread)) {
     if (!MayWait()) return;
     // It may be the last one that the runner could give back to somebody.
-    if (!HasEventRoom(thread.cursor)) GiveBuffer(thread);
+    if (!HasEventRoom(thread.cursor)) ReleaseBuffer(thread);
     WaitForRunner();
   }
 }
@@ -276,7 +276,7 @@ void NoteMark(const EventThread& thread, std::string_view name) {
   const std::uint32_t words = WordsAfter(OtherEvent::kMark, bytes);
   // The name is as long as it likes: where the rest of this buffer is too short, the next is not.
   if (reinterpret_cast<std::uint64_t>(cursor.at + words) >= cursor.room_end) {
-    GiveBuffer(thread);
+    ReleaseBuffer(thread);
     if (!FindRoom(thread)) return;
   }
   const std::uint64_t delta = PassTime(cursor);

@@ -92,6 +92,6 @@ LEAKGATE_EXPORT ssize_t write(int fd, const void* bytes, std::size_t count) {
 LEAKGATE_EXPORT int close(int fd) {
   EnsureResolved();
   if (__builtin_expect(fd != kStreamDescriptor, 1)) return g_host.close(fd);
-  if (StreamHasEnded() && KeepStreamOpen()) ComeByUntraced();
+  if (StreamHasEnded() && KeepStreamOpen()) RunSlowPathCallUntraced();
   return 0;
 }

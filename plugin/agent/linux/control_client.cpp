@@ -49,19 +49,19 @@ bool ReadStatOf(std::uint64_t pid, char* text, std::size_t bytes) {
 }
 
 // The process that has made a control name, which says so itself (NameOfControl).
-struct Maker {
+struct SocketOwner {
   std::uint64_t pid = 0;
   std::uint64_t start_time = 0;  // in the kernel's ticks since boot
 
-  static Maker Of(const char* name) {
+  static SocketOwner Of(const char* name) {
     const std::size_t prefix = std::strlen(kControlPrefix);
     if (std::strncmp(name, kControlPrefix, prefix) != 0) return {};
     const char* text = name + prefix;
-    Maker maker;
-    maker.pid = TakeNumber(text);
+    SocketOwner owner;
+    owner.pid = TakeNumber(text);
     if (*text++ != '-') return {};
-    maker.start_time = TakeNumber(text);
-    return maker;
+    owner.start_time = TakeNumber(text);
+    return owner;
   }
 
   bool IsParent() const { return static_cast<long>(pid) == RawSyscall(SYS_getppid); }
@@ -99,7 +99,7 @@ class Socket {
     std::memcpy(address.sun_path + 1, name, length);
     const auto bytes = static_cast<long>(offsetof(sockaddr_un, sun_path) + 1 + length);
     long result = ConnectWithin(kShort, address, bytes);
-    if (result == -EAGAIN && Maker::Of(name).Lives()) {
+    if (result == -EAGAIN && SocketOwner::Of(name).Lives()) {
       result = ConnectWithin(patience, address, bytes);
     }
     return !IsError(result);
@@ -184,7 +184,7 @@ bool HasDied(int pid) {
 ControlReply AskToBeTraced(const char* name, HelloFrom from, std::uint32_t window) {
   Socket socket;
   const bool is_of_run = from == HelloFrom::kForked;
-  const timeval patience = is_of_run || Maker::Of(name).IsParent() ? kForEver : kLong;
+  const timeval patience = is_of_run || SocketOwner::Of(name).IsParent() ? kForEver : kLong;
   if (!socket.Connect(name, patience) || !socket.PeerIsTrusted()) return {};
   const Hello hello{kControlMagic, kLayoutVersion, static_cast<std::uint32_t>(from), window};
   if (!socket.Send(&hello, sizeof(hello))) return {};

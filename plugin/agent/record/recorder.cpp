@@ -13,7 +13,7 @@ constinit std::atomic<const void*> g_trial_block{nullptr};
 
 namespace {
 
-constinit std::atomic<LongWayCall> g_long_way_call{nullptr};
+constinit std::atomic<SlowPathCall> g_slow_path_call{nullptr};
 
 void CountWalk(ThreadState& thread, std::uint32_t kept) {
   CounterShard& shard = *thread.shard;
@@ -295,16 +295,16 @@ bool CountTemporary(const ThreadState& thread, std::uint32_t context, std::uint6
   return is_own;
 }
 
-bool CallWhatWaits() {
-  // Acquire pairs with the release in CallTheLongWay.
-  LongWayCall call = g_long_way_call.load(std::memory_order_acquire);
+bool RunSlowPathCall() {
+  // Acquire pairs with the release in CallOnSlowPath.
+  SlowPathCall call = g_slow_path_call.load(std::memory_order_acquire);
   if (call == nullptr) return true;
   if (call() == CallAgain::kYes) return false;
-  return g_long_way_call.compare_exchange_strong(call, nullptr, std::memory_order_relaxed);
+  return g_slow_path_call.compare_exchange_strong(call, nullptr, std::memory_order_relaxed);
 }
 
-void CallTheLongWay(LongWayCall call) {
-  g_long_way_call.store(call, std::memory_order_release);
+void CallOnSlowPath(SlowPathCall call) {
+  g_slow_path_call.store(call, std::memory_order_release);
   RaiseEpoch();
 }
 
@@ -313,7 +313,7 @@ void* RecordAllocationSlow(void* block, std::size_t size_bytes, AllocationKind k
                            std::uint64_t caller_fp) {
   if (block == nullptr || !CanRecord()) return block;
 
-  CallWhatWaits();
+  RunSlowPathCall();
   MakeRoomForEvents();
   const RecordingGuard guard;
   SettleWindows(guard);

@@ -36,12 +36,12 @@ void CorrectKind(void* block, AllocationKind kind);
 // What is to be done at the next allocation that any thread makes. It is called with nothing of the
 // agent's held, and may be called on two threads at once.
 enum class CallAgain { kNo, kYes };
-using LongWayCall = CallAgain (*)();
+using SlowPathCall = CallAgain (*)();
 // Has all threads come the long way once, and `call` called there until it says that this is
 // enough. There is one at a time: a later one takes its place.
-void CallTheLongWay(LongWayCall call);
+void CallOnSlowPath(SlowPathCall call);
 // Calls what waits so; for a fork child, which records nothing. Returns whether nothing waits now.
-bool CallWhatWaits();
+bool RunSlowPathCall();
 
 // Returns `block`.
 void* RecordAllocationSlow(void* block, std::size_t size_bytes, AllocationKind kind,

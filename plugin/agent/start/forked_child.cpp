@@ -44,13 +44,13 @@ bool IsFirst() {
          g_forks.pid.compare_exchange_strong(parent, pid, std::memory_order_acq_rel);
 }
 
-void LetForksComeBy() {
+void StartWatchingForForks() {
   Stage expected = Stage::kStarted;
   g_stage.compare_exchange_strong(expected, Stage::kForks, std::memory_order_acq_rel);
 }
 
 // What waits for the next allocation still waits: see stream_writer.h.
-void LetAllocationsPass() {
+void StopWatchingForForks() {
   Stage expected = Stage::kForks;
   g_stage.compare_exchange_strong(expected, Stage::kStarted, std::memory_order_acq_rel);
 }
@@ -62,24 +62,24 @@ void TraceForks(const char* control) {
   if (length >= sizeof(g_forks.control)) return;
   std::memcpy(g_forks.control, control, length + 1);
   g_forks.pid.store(CurrentPid(), std::memory_order_release);
-  LetForksComeBy();
+  StartWatchingForForks();
 }
 
 bool TraceIfForked(ForkOccasion occasion) {
   if (IsTracing()) return true;
   if (IsInTheMiddle()) return false;
   if (occasion == ForkOccasion::kAllocation && IsInTest()) {
-    LetAllocationsPass();
+    StopWatchingForForks();
     return false;
   }
   if (!IsFirst()) return false;
-  LetAllocationsPass();
+  StopWatchingForForks();
   ForgetRegion();
   BeginForkChild();
   const ControlReply reply = AskToBeTraced(g_forks.control, HelloFrom::kForked, WindowForExecs());
   if (reply.region_fd < 0) return false;
   StartTracing(reply.region_fd, TracingBegin::kForked);
-  if (IsTracing()) LetForksComeBy();
+  if (IsTracing()) StartWatchingForForks();
   NoteStarted();
   return IsTracing();
 }

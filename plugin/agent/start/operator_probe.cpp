@@ -70,7 +70,7 @@ void ProbeOperators() {
     for (std::uint32_t form = 0; form < kOperatorFormCount; ++form) Probe(form, 0);
   }
   for (std::uint32_t form = 0; form < kOperatorFormCount; ++form) Probe(form, 1);
-  TellProbed(g_probed, g_probed_count);
+  SendProbedOperators(g_probed, g_probed_count);
 }
 
 }  // namespace leakgate::agent

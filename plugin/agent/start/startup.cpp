@@ -45,7 +45,7 @@ void Fail(AgentFailure failure) { Fail(g_region.header(), failure); }
 
 // There is room for a page still, mostly: else the region stays as one whose agent has not
 // started.
-void TellOfNoMemory(int fd) {
+void ReportNoMemory(int fd) {
   constexpr std::size_t kHeaderBytes = 4096;
   void* const page = MapShared(fd, 0, kHeaderBytes);
   if (page == nullptr) return;
@@ -57,7 +57,7 @@ void TellOfNoMemory(int fd) {
 bool MapRegion(int fd) {
   void* const tables = MapSharedAt(g_region.base, fd, 0, region_offset::kChunks);
   if (tables == nullptr) {
-    TellOfNoMemory(fd);
+    ReportNoMemory(fd);
     return false;
   }
   g_region.base = static_cast<char*>(tables);
@@ -226,10 +226,10 @@ void ForgetRegion() {
 
 Route RouteBeforeStart() {
   const Stage stage = g_stage.load(std::memory_order_acquire);
-  if (stage == Stage::kComesBy || stage == Stage::kForks) {
+  if (stage == Stage::kUntracedCall || stage == Stage::kForks) {
     if (TraceIfForked(ForkOccasion::kAllocation)) return Route::kTrace;
     if (stage == Stage::kForks) return Route::kForward;
-    if (CallWhatWaits()) g_stage.store(Stage::kStarted, std::memory_order_release);
+    if (RunSlowPathCall()) g_stage.store(Stage::kStarted, std::memory_order_release);
     return Route::kForward;
   }
   Stage expected = Stage::kNotStarted;

@@ -24,18 +24,20 @@ enum class Route {
   kBootstrap,  // the host's functions are not known yet
 };
 
-// kComesBy: started, and CallTheLongWay was asked for. A fork child, which has nothing recorded,
-// comes by there. kForks: started, and fork children are to be traced (forked_child.cpp): the first
-// allocation of one comes by. Release by who changes it, after what comes before; acquire by who
-// asks.
-enum class Stage : std::uint32_t { kNotStarted, kStarting, kStarted, kComesBy, kForks };
+// kUntracedCall: started, and CallOnSlowPath was asked for. A fork child, which has nothing
+// recorded, comes by there. kForks: started, and fork children are to be traced (forked_child.cpp):
+// the first allocation of one comes by. Release by who changes it, after what comes before; acquire
+// by who asks.
+enum class Stage : std::uint32_t { kNotStarted, kStarting, kStarted, kUntracedCall, kForks };
 extern LEAKGATE_INTERNAL std::atomic<Stage> g_stage;
 
 // Starts the agent, at the first call.
 Route RouteBeforeStart();
 
-// Has the next call that is not traced do what waits (CallTheLongWay).
-inline void ComeByUntraced() { g_stage.store(Stage::kComesBy, std::memory_order_release); }
+// Has the next call that is not traced do what waits (CallOnSlowPath).
+inline void RunSlowPathCallUntraced() {
+  g_stage.store(Stage::kUntracedCall, std::memory_order_release);
+}
 
 // Does steps 3 to 5, also in a process that has been running without tracing. The region is the one
 // behind `region_fd`, which is closed; its header says what came of it. REQUIRES: no thread

@@ -61,7 +61,7 @@ bool IsOldPiece(const BlockText& block, std::string_view event) {
 enum class Holds { kNothing, kPiece, kEvent };
 
 // REQUIRES: there is a block.
-Holds WhatItHolds(const BlockText& block, std::string_view event) {
+Holds ContentOf(const BlockText& block, std::string_view event) {
   const std::size_t common = CommonBegin(block.text, event);
   if (common == event.size()) return Holds::kEvent;
   const bool ends_there = common < block.text.size() && block.text[common] == '\0';
@@ -72,7 +72,7 @@ Holds WhatItHolds(const BlockText& block, std::string_view event) {
 // REQUIRES: there is a block. Not inline, so that the words that are no texts cost no call.
 __attribute__((noinline)) Holds ForgetIfOfEvent(Recording recording, const BlockText& block,
                                                 std::string_view event) {
-  const Holds what = WhatItHolds(block, event);
+  const Holds what = ContentOf(block, event);
   if (what != Holds::kNothing)
     ForgetBlock(recording, block.text.data() - block.header_bytes, block.slot);
   return what;

@@ -23,7 +23,7 @@ constexpr std::uint64_t kMostFieldBytes = 32;
 constexpr std::uint64_t kMostHeaderBytes = 64;
 constexpr std::uint64_t kGranuleBytes = 1ULL << kGranuleShift;
 
-// Published by CallTheLongWay.
+// Published by CallOnSlowPath.
 constinit int* g_descriptor = nullptr;
 
 // A fork child has no live map, or one without its parent's blocks. What can be read there is
@@ -59,7 +59,7 @@ int* DescriptorIn(std::uint64_t address) {
 }
 
 // Any thread may come first, and the writer may not have forgotten the number yet.
-CallAgain GiveBack() {
+CallAgain ReopenDescriptor() {
   const auto field = reinterpret_cast<std::uint64_t>(g_descriptor);
   if (field + sizeof(int) > EndOfBlockAround(field)) return CallAgain::kNo;
   int seen = kClosed;
@@ -77,7 +77,7 @@ bool KeepStreamOpen() {
   });
   if (found == nullptr) return false;
   g_descriptor = found;
-  CallTheLongWay(GiveBack);
+  CallOnSlowPath(ReopenDescriptor);
   return true;
 }
 

@@ -112,7 +112,7 @@ CounterShard* TakeShard() {
   return state.shard != nullptr;
 }
 
-void GiveBack(ThreadState* state) {
+void ReleaseState(ThreadState* state) {
   t_thread = {};
   const bool is_counting = IsTracing() && state->span == g_span && state->shard != nullptr;
   if (is_counting) {
@@ -148,7 +148,7 @@ void OnThreadEnd(void* value) {
     NoteEnd();
     EndStack();
   }
-  if (t_thread.state != nullptr) GiveBack(t_thread.state);
+  if (t_thread.state != nullptr) ReleaseState(t_thread.state);
 }
 
 void Take(ThreadState& state) {
@@ -247,7 +247,7 @@ bool MakeThread() {
   if (state == nullptr) state = TakeFree();
   if (state == nullptr) state = Create();
   if (state == nullptr || !HasShard(*state)) {
-    if (state != nullptr) GiveBack(state);
+    if (state != nullptr) ReleaseState(state);
     g_region.Drop(DropReason::kNoThreadState);
     return false;
   }

@@ -51,14 +51,14 @@ class RowBuilder {
       : description_(description), pc_(pc), reader_(reader), row_(reader.row_) {}
 
   bool Run() {
-    if (!HasComeThere() && !Begin()) return false;
+    if (!CanResume() && !Begin()) return false;
     reader_.pc_ = pc_;
     return Execute(reader_.at_, description_.program_end);
   }
 
  private:
   // Whether what was done for an earlier pc is what would be done first for this one.
-  bool HasComeThere() const {
+  bool CanResume() const {
     return reader_.at_ != nullptr && reader_.program_begin_ == description_.program_begin &&
            reader_.pc_begin_ == description_.pc_begin && reader_.pc_ <= pc_;
   }

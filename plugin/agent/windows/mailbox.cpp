@@ -188,7 +188,7 @@ std::optional<Amount> AskToMeasure(Question question, std::uint32_t measuring_wi
   return Amount{mailbox.bytes, mailbox.blocks};
 }
 
-void TellProbed(const ProbedObject* objects, std::uint32_t count) {
+void SendProbedOperators(const ProbedObject* objects, std::uint32_t count) {
   const Turn turn;
   if (!turn.is_held()) return;
   Mailbox& mailbox = g_region.mailbox();

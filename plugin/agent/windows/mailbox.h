@@ -49,7 +49,7 @@ std::optional<Amount> AskToMeasure(Question question, std::uint32_t measuring_wi
                                    const TextRoom& room);
 
 // Sends what was found out about operators new and delete, and waits until the runner has used it.
-void TellProbed(const ProbedObject* objects, std::uint32_t count);
+void SendProbedOperators(const ProbedObject* objects, std::uint32_t count);
 
 enum class Answered { kNo, kYes, kWithError };
 
