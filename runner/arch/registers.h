@@ -63,6 +63,6 @@ void SetFourthArgument(RegisterSet& registers, std::uint64_t value);
 [[nodiscard]] std::uint64_t WithoutSignature(std::uint64_t word);
 
 // Gives elfutils the registers with which an unwinding begins. Returns false if it refuses them.
-[[nodiscard]] bool TellUnwinder(Dwfl_Thread* thread, const RegisterSet& registers);
+[[nodiscard]] bool SetUnwinderRegisters(Dwfl_Thread* thread, const RegisterSet& registers);
 
 }  // namespace leakgate

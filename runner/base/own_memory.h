@@ -12,6 +12,6 @@ void KeepFreedPages();
 // Gives new threads at least 4 MiB of stack. Else they have as much as the limit on the main
 // thread's says (ulimit -s), which may be too little to judge or to symbolise anything. Called
 // once, likewise.
-void GiveThreadsRoom();
+void RaiseThreadStackSize();
 
 }  // namespace leakgate

@@ -101,7 +101,7 @@ class BudgetSet {
   // serves many binaries: of `given`, the files and directories as the user gave them, a file is
   // told that is named itself or names the binary, and a directory of which no file covers
   // anything.
-  [[nodiscard]] std::vector<std::string> FilesWithoutUse(
+  [[nodiscard]] std::vector<std::string> UnusedFiles(
       const std::vector<std::filesystem::path>& given, const std::set<std::string>& tests) const;
 
   // Fails if two files claim one of `tests`, or set program limits. Called before the launch.
@@ -139,8 +139,8 @@ class BudgetSet {
   [[nodiscard]] Expected<const BudgetFile*> FindWinner(const TestId& test) const;
 
   // Returns why a file of the set covers nothing; empty if it does.
-  [[nodiscard]] std::string WhyWithoutUse(const BudgetFile& file,
-                                          const std::set<std::string>& tests) const;
+  [[nodiscard]] std::string WhyUnused(const BudgetFile& file,
+                                      const std::set<std::string>& tests) const;
 
   std::vector<Entry> entries_;
   std::vector<BudgetFile> others_;  // that are not for the binary

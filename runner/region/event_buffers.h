@@ -95,7 +95,7 @@ class EventBuffers {
   [[nodiscard]] std::vector<Found> FindUsed() const;
   void DrainOne(const Found& found, const Use& use);
   void AddBuffers(const std::vector<Found>& used);
-  void GiveBack(std::uint32_t buffer);
+  void ReleaseBuffer(std::uint32_t buffer);
 
   Mapping tables_;   // the region's, read only
   Mapping control_;  // EventControl and the buffers' records

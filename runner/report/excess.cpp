@@ -42,19 +42,19 @@ std::string LimitText(const Violation& violation) {
 
 // Sets the amounts from the violations of the same quantity and component: one has the bytes,
 // another the blocks.
-void SetToldAmounts(std::vector<Violation>& violations) {
-  struct Told {
+void SetViolatedAmounts(std::vector<Violation>& violations) {
+  struct MeasuredAmount {
     std::optional<std::int64_t> bytes;
     std::optional<std::int64_t> blocks;
   };
-  std::map<std::pair<std::string_view, Quantity>, Told> told;
+  std::map<std::pair<std::string_view, Quantity>, MeasuredAmount> measured;
   for (const Violation& violation : violations) {
-    Told& amount = told[{violation.component, QuantityOf(violation)}];
+    MeasuredAmount& amount = measured[{violation.component, QuantityOf(violation)}];
     if (IsInBytes(violation)) amount.bytes = violation.actual;
     if (UnitOf(violation.metric) == MetricUnit::kBlocks) amount.blocks = violation.actual;
   }
   for (Violation& violation : violations) {
-    const Told& amount = told[{violation.component, QuantityOf(violation)}];
+    const MeasuredAmount& amount = measured[{violation.component, QuantityOf(violation)}];
     violation.amount.bytes = amount.bytes.value_or(violation.amount.bytes);
     violation.amount.blocks = amount.blocks.value_or(violation.amount.blocks);
   }
@@ -248,7 +248,7 @@ const TopAllocators* FindMainAllocator(const WindowResult& window, const Violati
 
 void FillAmounts(WindowResult& window) {
   for (Violation& violation : window.violations) violation.amount = AmountOver(violation, window);
-  SetToldAmounts(window.violations);
+  SetViolatedAmounts(window.violations);
 }
 
 // The violations of one quantity and component are neighbours.

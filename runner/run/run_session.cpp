@@ -255,7 +255,7 @@ class Session {
     if (RunsAllTests(request_.arguments)) {
       result.warnings = UnusedAllowances(prepared_.budgets, request_.budgets, result.windows);
       if (!request_.budgets.empty() && has_ended_in_order) {
-        AddLines(prepared_.budgets.FilesWithoutUse(request_.budgets, AllTests(result)),
+        AddLines(prepared_.budgets.UnusedFiles(request_.budgets, AllTests(result)),
                  result.warnings);
       }
     }

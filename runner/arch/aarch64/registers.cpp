@@ -142,7 +142,7 @@ std::uint64_t WithoutSignature(std::uint64_t word) {
   return (word & kKernels) == 0 ? word & ~kSignature : word;
 }
 
-bool TellUnwinder(Dwfl_Thread* thread, const RegisterSet& registers) {
+bool SetUnwinderRegisters(Dwfl_Thread* thread, const RegisterSet& registers) {
   Dwarf_Word words[kUnwinderRegisters];
   std::copy(std::begin(registers.x), std::end(registers.x), words);
   words[RegisterSet::kLink] = WithoutSignature(registers.x[RegisterSet::kLink]);

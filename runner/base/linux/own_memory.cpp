@@ -17,7 +17,7 @@ void KeepFreedPages() {
   (void)::mallopt(M_MMAP_THRESHOLD, 16 * kMiB);
 }
 
-void GiveThreadsRoom() {
+void RaiseThreadStackSize() {
   constexpr std::size_t kLeastBytes = std::size_t{4} << 20;
   pthread_attr_t attributes;
   std::size_t bytes = 0;

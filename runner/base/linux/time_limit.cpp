@@ -24,7 +24,7 @@ std::atomic<Clock::rep> g_end{kNoLimit};
 thread_local bool t_concludes = false;
 
 // Whoever reads standard error may have stopped to.
-void TellAtOnce(std::string_view line) {
+void PrintUnbuffered(std::string_view line) {
   pollfd out{STDERR_FILENO, POLLOUT, 0};
   if (::poll(&out, 1, 0) == 1) (void)!::write(STDERR_FILENO, line.data(), line.size());
 }
@@ -32,7 +32,7 @@ void TellAtOnce(std::string_view line) {
 [[noreturn]] void EndProcessAt(Clock::time_point end) {
   std::this_thread::sleep_until(end);
   RemovePartialFiles();
-  TellAtOnce(
+  PrintUnbuffered(
       "leakgate: the timeout was reached, and what had been found could not be told in 20 s more: "
       "inconclusive\n");
   ::_exit(static_cast<int>(ExitCode::kInconclusive));

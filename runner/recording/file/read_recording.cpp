@@ -168,12 +168,12 @@ class Reading {
     ByteReader in(plain);
     const ClockPair end{in.Number(), in.Number()};
     if (!in.is_good()) return parts_.Broken(snapshot_format::kDamagedRecord);
-    return GiveRound(end);
+    return EmitRound(end);
   }
 
-  Expected<void> GiveRound(const ClockPair& end) {
+  Expected<void> EmitRound(const ClockPair& end) {
     const Clock clock(last_pair_, end);
-    GiveLost(clock);
+    EmitLost(clock);
     Expected<void> given = Merge(clock);
     if (end.units > last_pair_.units && end.ns > last_pair_.ns) last_pair_ = end;
     segments_.clear();
@@ -184,7 +184,7 @@ class Reading {
     return given;
   }
 
-  void GiveLost(const Clock& clock) {
+  void EmitLost(const Clock& clock) {
     for (const LostBefore& lost : lost_) {
       lost_events_ += lost.events;
       RecordedEvent& event = NextEvent();
@@ -269,7 +269,7 @@ class Reading {
       for (const auto& segment : segments_) last = std::max(last, segment->time());
       const auto ns =
           static_cast<std::uint64_t>(static_cast<double>(last - last_pair_.units) * facts_.unit_ns);
-      if (const Expected<void> given = GiveRound({last, last_pair_.ns + ns}); !given) return given;
+      if (const Expected<void> given = EmitRound({last, last_pair_.ns + ns}); !given) return given;
     }
     RecordingClosing closing;
     closing.end_ns = last_pair_.ns;

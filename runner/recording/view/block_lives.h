@@ -15,11 +15,11 @@
 //
 // The sink is told of each block what becomes of it:
 //
-//   void Knew(RecordedBlock& block)       it was live when the recording began
+//   void WasLive(RecordedBlock& block)       it was live when the recording began
 //   void Allocated(RecordedBlock& block)
 //   void IsLive(const RecordedBlock& block)   after Allocated, unless its free was told before
 //   void Freed(RecordedBlock& block, const BlockEnd& end)
-//   void FreeWasTold(const RecordedBlock& block, const BlockEnd& end)   of an overtaken block:
+//   void FreedEarlier(const RecordedBlock& block, const BlockEnd& end)   of an overtaken block:
 //   Freed
 //                                         knew no more than when
 //   void Restored(RecordedBlock& block, const BlockEnd& end)   Freed did not happen after all
@@ -58,7 +58,7 @@ class BlockLives {
     known.thread = block.thread & 0xFFFF;
     known.stack = block.stack;
     known.window = block.window & 0xFF'FFFF;
-    sink_.Knew(known);
+    sink_.WasLive(known);
     live_.Insert(known);
   }
 
@@ -92,7 +92,7 @@ class BlockLives {
     if (!overtaken_.empty()) [[unlikely]] {
       ForgetOld(event.time_ns);
       if (const auto block = overtaken_.TakeOldest(event.address)) {
-        sink_.FreeWasTold(*block, EndBy(*block, event));
+        sink_.FreedEarlier(*block, EndBy(*block, event));
         return;
       }
     }

@@ -107,7 +107,7 @@ class CommitTally {
   void Unmap(std::uint64_t begin, std::uint64_t end, std::uint64_t time_ns, Phase phase);
   void CommitRange(std::uint64_t begin, std::uint64_t end, const RecordedEvent& event, Phase phase);
   std::uint64_t Open(const RecordedEvent& event, std::uint64_t bytes, Phase phase);
-  void GiveBack(std::uint64_t commit, std::uint64_t bytes, std::uint64_t time_ns, Phase phase);
+  void Decommit(std::uint64_t commit, std::uint64_t bytes, std::uint64_t time_ns, Phase phase);
   void Close(OpenCommit& open, Phase phase);
   void KeepIfLarge(const Commit& commit);
   void RaisePeak(std::uint64_t time_ns);

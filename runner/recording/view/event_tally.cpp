@@ -110,7 +110,7 @@ void EventTally::ForEachCounts(const RecordedBlock& block, const Use& use) {
   use(by_size_[SizeClassOf(block.size_bytes)]);
 }
 
-void EventTally::Knew(RecordedBlock& block) {
+void EventTally::WasLive(RecordedBlock& block) {
   Choose(block);
   if (block.is_counted == 0 || is_by_lifetime_) return;
   CountAllocated(block);
@@ -146,7 +146,7 @@ void EventTally::Freed(RecordedBlock& block, const BlockEnd& end) {
 }
 
 // A block that the next one at its address had overtaken.
-void EventTally::FreeWasTold(const RecordedBlock& block, const BlockEnd& end) {
+void EventTally::FreedEarlier(const RecordedBlock& block, const BlockEnd& end) {
   if (phase_ != Phase::kInside) return;
   if (end.stack != 0) CountFreedBy(end.stack, block.size_bytes);
   if (!end.was_temporary || block.is_counted == 0 || block.is_inside == 0) return;

@@ -109,11 +109,11 @@ class EventTally {
   void FollowPhase();
   void Before(const RecordedEvent& event);
   void After(const RecordedEvent& event);
-  void Knew(RecordedBlock& block);
+  void WasLive(RecordedBlock& block);
   void Allocated(RecordedBlock& block);
   void IsLive(const RecordedBlock& block);
   void Freed(RecordedBlock& block, const BlockEnd& end);
-  void FreeWasTold(const RecordedBlock& block, const BlockEnd& end);
+  void FreedEarlier(const RecordedBlock& block, const BlockEnd& end);
   void Restored(RecordedBlock& block, const BlockEnd& end);
 
  private:

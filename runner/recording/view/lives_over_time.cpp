@@ -208,7 +208,7 @@ LifeKey LivesOverTime::KeyOf(const RecordedBlock& block, std::size_t freed_bin,
           .decade = is_inside && has_ended ? LifetimeDecades::DecadeOf(lifetime_ns) : 0};
 }
 
-void LivesOverTime::Knew(RecordedBlock& block) {
+void LivesOverTime::WasLive(RecordedBlock& block) {
   Choose(block);
   if (block.is_counted != 0) live_.Add(block.size_bytes);
 }
@@ -244,7 +244,7 @@ void LivesOverTime::Freed(RecordedBlock& block, const BlockEnd& end) {
 }
 
 // A block that the next one at its address had overtaken.
-void LivesOverTime::FreeWasTold(const RecordedBlock& block, const BlockEnd& end) {
+void LivesOverTime::FreedEarlier(const RecordedBlock& block, const BlockEnd& end) {
   if (phase_ != Phase::kInside || !end.was_temporary) return;
   if (block.is_counted == 0 || block.is_inside == 0) return;
   lives_.At(KeyOf(block, BinNow(), end.time_ns)).temporary.Add(block.size_bytes);

@@ -49,7 +49,7 @@ class RecentByAddress {
     Value value;
   };
   using Entries = std::deque<Entry>;
-  struct Added {
+  struct Insertion {
     std::uint64_t number;
     std::uint64_t address;
     std::uint64_t time_ns;
@@ -67,7 +67,7 @@ class RecentByAddress {
   }
 
   std::unordered_map<std::uint64_t, Entries> by_address_;
-  std::deque<Added> order_;
+  std::deque<Insertion> order_;
   std::uint64_t next_ = 0;
 };
 

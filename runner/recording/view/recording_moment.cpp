@@ -18,7 +18,7 @@ using Kind = RecordingTime::Kind;
 struct TotalsSink {
   Totals totals{};
 
-  void Knew(RecordedBlock& block) { Allocated(block); }
+  void WasLive(RecordedBlock& block) { Allocated(block); }
   void Allocated(RecordedBlock& block) {
     totals.allocated_bytes += block.size_bytes;
     ++totals.allocated_blocks;
@@ -28,7 +28,7 @@ struct TotalsSink {
     totals.freed_bytes += block.size_bytes;
     ++totals.freed_blocks;
   }
-  void FreeWasTold(const RecordedBlock&, const BlockEnd&) {}
+  void FreedEarlier(const RecordedBlock&, const BlockEnd&) {}
   void Restored(RecordedBlock& block, const BlockEnd&) {
     totals.freed_bytes -= block.size_bytes;
     --totals.freed_blocks;
@@ -95,7 +95,7 @@ class MomentReading {
     if (visitor.nodes) {
       visitor.nodes(std::span<const SnapshotNode>(contents_.nodes).subspan(kStackRootCount));
     }
-    if (const Expected<void> given = GiveBlocks(visitor); !given) return given;
+    if (const Expected<void> given = EmitBlocks(visitor); !given) return given;
     std::vector<SnapshotMapping> mappings = commits_.Mappings();
     for (SnapshotMapping& mapping : mappings) {
       mapping.mapped_ns += begin_ns_;
@@ -170,7 +170,7 @@ class MomentReading {
     }
   }
 
-  Expected<void> GiveBlocks(const SnapshotVisitor& visitor) {
+  Expected<void> EmitBlocks(const SnapshotVisitor& visitor) {
     std::vector<LiveBlock> blocks;
     lives_.live().ForEach([&](const RecordedBlock& block) {
       if (!moment_.size_bytes.Has(block.size_bytes) ||

@@ -46,14 +46,14 @@ class Replay {
   void After(const RecordedEvent& event) {
     if (was_inside_ || IsInside()) sink_.Other(event);
   }
-  void Knew(RecordedBlock& block) { Begin(block); }
+  void WasLive(RecordedBlock& block) { Begin(block); }
   void Allocated(RecordedBlock& block) { Begin(block); }
   void IsLive(const RecordedBlock&) {}
   void Freed(RecordedBlock& block, const BlockEnd& end) {
     if (block.is_counted == 0 || !IsInside()) return;
     sink_.Freed(end.time_ns, block.size_bytes, static_cast<std::uint32_t>(block.stack));
   }
-  void FreeWasTold(const RecordedBlock&, const BlockEnd&) {}
+  void FreedEarlier(const RecordedBlock&, const BlockEnd&) {}
   void Restored(RecordedBlock& block, const BlockEnd& end) {
     if (block.is_counted == 0 || !IsInside()) return;
     sink_.Allocated(end.time_ns, block.size_bytes, static_cast<std::uint32_t>(block.stack));

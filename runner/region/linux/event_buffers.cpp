@@ -131,10 +131,10 @@ void EventBuffers::DrainOne(const Found& found, const Use& use) {
                                  .words = std::span(copy_.data(), count)},
                                 position);
   used += static_cast<std::uint32_t>(std::min<std::size_t>(taken, count));
-  if (found.state == EventBufferState::kFull && used >= end) GiveBack(found.buffer);
+  if (found.state == EventBufferState::kFull && used >= end) ReleaseBuffer(found.buffer);
 }
 
-void EventBuffers::GiveBack(std::uint32_t buffer) {
+void EventBuffers::ReleaseBuffer(std::uint32_t buffer) {
   EventBuffer& record = Record(buffer);
   used_words_[buffer] = 0;
   std::atomic_ref(record.sequence).store(0, std::memory_order_relaxed);
