@@ -40,8 +40,8 @@ bool MakesCall(int tid, std::uint64_t address) {
   return errno == 0 && IsSystemCall(static_cast<std::uint32_t>(word));
 }
 
-// When a call has failed, x0 has its result. What x0 was before, the kernel tells only at stops
-// that it made for a call. It takes a stop for such a one if its siginfo says so.
+// When a call has failed, x0 has its result. The kernel reports what x0 was before only at stops
+// that it made for a call. It considers a stop to be one of these if its siginfo says so.
 std::optional<std::uint64_t> FirstArgumentOfCall(int tid) {
   constexpr int kSeccompStop = SIGTRAP | (PTRACE_EVENT_SECCOMP << 8);
   siginfo_t stop{};
@@ -81,7 +81,7 @@ std::optional<RegisterSet> GetRegisterSet(int tid) {
   return registers;
 }
 
-// The number is set last: what the kernel does with a call that it forgets is set then.
+// The number is set last: setting it decides what the kernel does with a call that it forgets.
 bool SetRegisterSet(int tid, const RegisterSet& registers) {
   return Set(tid, NT_PRSTATUS, &registers, kGeneralBytes) &&
          Set(tid, NT_ARM_SYSTEM_CALL, &registers.system_call, sizeof(registers.system_call));

@@ -6,7 +6,7 @@ namespace leakgate {
 
 std::string_view WhyCannotCall(int) { return {}; }
 
-// The kernel decides by the registers, when the thread goes on.
+// On x86-64 the kernel decides when the thread continues, by its registers.
 void NoteHowCallGoesOn(int, WhenInterrupted, RegisterSet&) {}
 void BeginCallAgain(int, const RegisterSet&) {}
 

@@ -154,7 +154,7 @@ Expected<void> RemoteCalls::RunToReturn(const SignalFrame& frame) {
   }
 }
 
-// A call that waits for a processor does not hang.
+// A call that waits for a processor is not stuck.
 ThreadStop RemoteCalls::RunToStop(int signal) {
   constexpr std::chrono::milliseconds kSlice(5);
   if (!thread_->RunToCall(signal)) return ThreadStop::kGone;

@@ -91,8 +91,8 @@ std::optional<std::string> WhyUnsafe(std::span<const PlacedFrame> stack, ThreadR
   if (stack.empty()) return "code without unwind information";
   if (IsLibrary(stack.front()) && doing == ThreadRunState::kRuns) return TextOf(stack.front());
 
-  // Goes through the stretches of the C library's frames, each with the function that it was
-  // entered by.
+  // Goes through the runs of the C library's frames. In each, the outermost frame is the function
+  // by which the run was entered.
   auto at = stack.begin();
   while (at != stack.end()) {
     const auto begin = std::find_if(at, stack.end(), IsLibrary);
@@ -127,7 +127,7 @@ Expected<std::optional<std::string>> SafePointCheck::WhyNotOn(const HeldThread& 
         fmt::format("PID {} has executed another program meanwhile; try again", memory_->pid()));
   }
   if (!HasRoomOnStack(*registers, thread.tid())) {
-    NoteMappings();  // its stack may be new, or have grown
+    NoteMappings();  // the thread's stack may be new, or have grown
     if (!HasRoomOnStack(*registers, thread.tid())) return "a stack that is not its own";
   }
   const std::string_view forbids = WhyCannotCall(thread.tid());

@@ -90,8 +90,9 @@ Error Target::NoSafePoint() const {
       pid(), kSafePointPatience.count(), why_not_)};
 }
 
-// While a signal has stopped all threads, none gives back what it holds. A call on another thread
-// would wait for that for ever. On a busy machine, some may not have had a processor yet to stop.
+// While a signal has stopped all threads, none releases the locks that it holds, and a call on
+// another thread would wait for them for ever. On a busy machine, some threads may not have had a
+// processor yet in order to stop.
 Expected<void> Target::RequireNothingHeldUp() {
   const auto holds_up = [this](HeldThread& thread) {
     const std::optional<std::string> why = safe_point_->WhyBlocksOthers(thread);
