@@ -19,7 +19,7 @@ std::string FunctionPattern(const Frame& frame) {
   return NamesFile(name) ? std::string() : name;
 }
 
-// Returns whether the name is that of every lambda outside of functions.
+// Returns whether the name is the one that every lambda outside of functions has.
 bool IsOfFileScope(std::string_view name) {
   return name.starts_with('{') || name.starts_with('<') || name.starts_with('\'');
 }
@@ -38,7 +38,7 @@ std::size_t SuggestedFrame(const Finding& finding) {
                                        : static_cast<std::size_t>(caller - finding.stack.begin());
 }
 
-// Returns the frame whose function tells the finding apart: the suggested one, else the next one
+// Returns the frame whose function distinguishes the finding: the suggested one, else the next one
 // outwards that is the user's and known, else the next that is known.
 std::optional<std::size_t> FindDifferingFrame(const Finding& finding) {
   std::optional<std::size_t> runtimes;

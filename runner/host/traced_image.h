@@ -1,4 +1,4 @@
-// A traced program image, and what runs and sessions report of it.
+// A traced program image, and what runs and sessions report about it.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,7 @@ class TracedImage {
   // How many descriptors one image needs: one for the region, one to see the process's end.
   static constexpr std::size_t kDescriptors = 2;
 
-  // `program` is what the region's process executes now; if it is not given, /proc is read.
+  // `program` is what the region's process executes now. Without it, /proc is read.
   explicit TracedImage(std::unique_ptr<RegionFile> region);
   TracedImage(std::unique_ptr<RegionFile> region, ExecutedProgram program);
 
@@ -75,7 +75,8 @@ struct ProcessStatus {
   // When tracing began in a running process, in seconds since 1970: earlier allocations are
   // unknown. It is 0 if tracing began with the program.
   std::int64_t attached_seconds = 0;
-  std::string recording_problem{};  // why its recording fails; empty if it does not, or is not made
+  // Why its recording fails; empty if it does not, or if there is none.
+  std::string recording_problem{};
 };
 
 // A traced process with its region, as it is given to a command that asks for it.

@@ -25,14 +25,14 @@ class Kept {
     }
   }
 
-  // Which bound is exceeded; nothing if none is.
+  // Returns the bound that is exceeded; nothing if none is.
   std::optional<Measure> Exceeded(const EndedBounds& bounds) const {
     if (sum_.bytes > bounds.bytes) return Measure::kBytes;
     if (sum_.count > bounds.count) return Measure::kCount;
     return std::nullopt;
   }
 
-  // Returns false if none may go.
+  // Returns false if no region may be released.
   bool ReleaseOne(Measure measure, bool may_be_awaited) {
     const auto may_go = [&](std::size_t i) {
       return is_kept_[i] && (may_be_awaited || !regions_[i].is_awaited);

@@ -65,7 +65,7 @@ void SessionImage::Answer(Mailbox& mailbox) {
 
 Expected<std::unique_ptr<SessionImage>> SessionImage::Trace(RegionOwner owner, Process process,
                                                             ExecutedProgram program) {
-  // GoogleTest's stream of events is the program's own here; the listener tells of tests.
+  // In a session, GoogleTest's stream of events belongs to the program; the listener reports tests.
   owner.boundaries = BoundarySource::kListener;
   LEAKGATE_TRY_ASSIGN(auto region, RegionFile::Create(owner));
   return std::unique_ptr<SessionImage>(
@@ -168,7 +168,7 @@ HelloReply SessionProcesses::OnHello(const ControlPeer& peer) {
   std::string problem;
   try {
     return Enable(peer, start_time, program);
-  } catch (const std::exception& error) {  // no memory or no thread, for a moment
+  } catch (const std::exception& error) {  // no memory or no thread at the moment
     problem = UnservedText(
         fmt::format("the session's owner has no room for it: {}; raise the limits on memory and "
                     "processes (ulimit -v, -u)",
@@ -241,7 +241,7 @@ std::string SessionProcesses::failure() const {
   return failure_;
 }
 
-// What an earlier session left there is not touched.
+// Files that an earlier session left there are not touched.
 std::filesystem::path SessionProcesses::RecordingPath(const SessionImage& image) const {
   const auto again = [](std::uint32_t number) {
     return number == 1 ? "" : fmt::format("-{}", number);
@@ -328,7 +328,8 @@ bool SessionProcesses::MakeRoom() {
     if (ended == 0) return false;
     constexpr std::uint64_t kAnyBytes = UINT64_MAX / 2;
     KeepBounds({kAnyBytes, ended - 1});
-    if (images_.size() == before) KeepBounds({kAnyBytes, (ended - 1) / 2});  // all are awaited
+    // All ended ones are awaited by the ring.
+    if (images_.size() == before) KeepBounds({kAnyBytes, (ended - 1) / 2});
   }
   return true;
 }

@@ -144,7 +144,7 @@ Expected<void> ExecHold::Begin() {
   linkers_ = SystemsLinkers();
   const Expected<void> watched = StartWatchdog();
   if (!watched) return watched;
-  // the machine waits for this process, so it must wait for no page
+  // The machine waits for this process, so it must wait for no page.
   ::mlockall(MCL_CURRENT | MCL_FUTURE);
   sigevent end{};
   end.sigev_notify = SIGEV_SIGNAL;
@@ -274,7 +274,7 @@ ExecHold::User* ExecHold::WorkerOf(unsigned uid) {
 
 void ExecHold::Allow(int file) const {
   const fanotify_response response{file, FAN_ALLOW};
-  // the thread was killed meanwhile
+  // The thread was killed meanwhile.
   if (::write(asked_.get(), &response, sizeof(response)) < 0) return;
 }
 

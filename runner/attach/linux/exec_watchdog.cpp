@@ -15,10 +15,11 @@ namespace leakgate {
 namespace {
 
 constexpr long kPauseNs = 20'000'000;
-// of a holder that is stopped or waits, before everything is allowed
+// So many pauses a holder may make no step before everything is allowed: one that is stopped or
+// waits, and one that is ready to run.
 constexpr int kStillPauses = 2;
-constexpr int kUnrunPauses = 50;  // of a holder that is ready to run, before everything is allowed
-constexpr int kLastPauses = 50;   // after which the holder is ended
+constexpr int kUnrunPauses = 50;
+constexpr int kLastPauses = 50;  // after so many more, the holder is ended
 
 // The watchdog closes descriptors that come with questions, so their numbers are free for the next
 // ones.

@@ -18,12 +18,12 @@
 namespace leakgate {
 namespace {
 
-// Strangers may take places, too, while an owner is busy.
+// Other users may take places, too, while an owner is busy.
 constexpr int kMostWaitingCommands = 4096;
 constexpr std::size_t kLongestMessage = std::size_t{64} << 20;
-// For a client to send its request and to take the answer.
+// The time for a client to send its request and to receive the answer.
 constexpr std::chrono::seconds kCommandPatience(20);
-// For requests that take an owner minutes, as when it stops tracing hundreds of processes.
+// For requests that take an owner minutes, such as to stop the tracing of hundreds of processes.
 constexpr std::chrono::seconds kGreatPatience(600);
 
 UniqueFd OpenSocket() { return UniqueFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)); }
@@ -99,7 +99,7 @@ class Talk {
     if (sent != static_cast<ssize_t>(line.size())) socket_.Reset();
   }
 
-  // Receives what has come by now.
+  // Receives what has arrived so far.
   void Receive() {
     while (!reception_.has_ended()) {
       if (reception_.ReceivePart(socket_) >= 0) continue;
@@ -107,7 +107,7 @@ class Talk {
       break;
     }
     socket_.Reset();
-    reply_.state = PeerReply::State::kNobody;  // it has broken off
+    reply_.state = PeerReply::State::kNobody;  // the peer has broken off
     std::optional<SocketMessage> message = reception_.Take();
     if (!message) return;
     reply_.state = PeerReply::State::kAnswered;

@@ -57,7 +57,7 @@ class Factory {
     ::syscall(SYS_pidfd_send_signal, found->second.get(), SIGKILL, nullptr, 0);
   }
 
-  // Where none can be forked, the other end of the socket is closed.
+  // If no worker can be forked, the other end of the socket is closed.
   void ForkWorker(std::uint64_t number, UniqueFd socket) {
     const pid_t factory = ::getpid();
     const pid_t pid = ::fork();
@@ -113,14 +113,14 @@ Expected<WorkerFactory> WorkerFactory::Fork(const char* name, const Work& work) 
     ResetForkedProcess(name, far, parent);
     try {
       Factory(std::move(far), name, work).Serve();
-    } catch (const std::exception&) {  // whoever asks it is told by its socket
+    } catch (const std::exception&) {  // the caller learns it from its socket
     }
     ::_exit(0);
   }
   return WorkerFactory(std::move(near), pid);
 }
 
-// It waits for nobody, so it ends at once.
+// The factory never blocks, so it ends at once.
 WorkerFactory::~WorkerFactory() {
   if (pid_ == 0) return;
   socket_.Reset();

@@ -28,7 +28,7 @@ bool SendJson(const UniqueFd& socket, const Json& body) {
   return ::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL) >= 0;
 }
 
-// Returns nothing at the socket's end.
+// Returns nothing if the socket is at its end.
 std::optional<Json> ReceiveJson(const UniqueFd& socket) {
   std::string text(kMostWorkerMessage, '\0');
   const ssize_t bytes = ::recv(socket.get(), text.data(), text.size(), 0);
@@ -44,7 +44,8 @@ Came AwaitMessage(const UniqueFd& socket, std::chrono::milliseconds patience) {
   return ::poll(&wait, 1, static_cast<int>(patience.count())) > 0 ? Came::kInTime : Came::kLate;
 }
 
-// A message has no room for all that a process may have been given; names need the first few.
+// A message has no room for all arguments that a process may have; image names need only the first
+// few.
 Json DescriptionOf(int pid) {
   constexpr std::size_t kMostText = std::size_t{1} << 14;
   ExecutedProgram program = ExecutedProgramOf(pid);

@@ -37,7 +37,7 @@ constexpr std::string_view kCommand = "the command";
 
 class Owner {
  public:
-  // `holder` only if the session's reach is the system.
+  // `holder` is given only if the session's reach is the system.
   Owner(const SessionStart& start, UniqueFd listener,
         std::unique_ptr<OtherUsersProcesses> other_users, std::optional<ExecHolder> holder)
       : start_(start),
@@ -85,7 +85,7 @@ class Owner {
       try {
         processes_.LookAtEnded();
         if (waits[0].revents != 0) ServeOne();
-      } catch (const std::bad_alloc&) {  // the command hears nothing, and the session goes on
+      } catch (const std::bad_alloc&) {  // the command gets no answer, and the session continues
       }
     }
     if (is_stopping_) return;
@@ -101,10 +101,10 @@ class Owner {
     if (!request) return;
     Expected<SocketMessage> answer = AnswerOrError(request->body);
     if (!answer) answer = SocketMessage{ToJson(answer.error())};
-    (void)SendMessage(client, *answer, kCommand);  // the command may have gone
+    (void)SendMessage(client, *answer, kCommand);  // the command may have ended
   }
 
-  // What cannot be answered for want of memory or threads is the command's failure alone.
+  // If a request cannot be answered for lack of memory or threads, only that command fails.
   Expected<SocketMessage> AnswerOrError(const Json& request) {
     try {
       return Answer(request);
@@ -132,7 +132,7 @@ class Owner {
 
   bool IsOver() const { return start_.length && Clock::now() - started_ >= *start_.length; }
 
-  // In milliseconds, until the session ends by itself, or has to look at its ended processes.
+  // Returns the milliseconds until the session ends by itself, or must check its ended processes.
   int TimeToWait() const {
     constexpr std::chrono::milliseconds kMost(1000);
     if (!start_.length) return static_cast<int>(kMost.count());
@@ -141,7 +141,7 @@ class Owner {
     return static_cast<int>(std::clamp(left, std::chrono::milliseconds(0), kMost).count());
   }
 
-  // Where programs cannot be held they are looked for.
+  // If programs cannot be held, they are searched for.
   void WatchStarts() {
     SessionScope scope = processes_.scope();
     std::string why_not_held;
@@ -169,7 +169,7 @@ class Owner {
                                 if_it_asks);
   }
 
-  // `pid` runs already, with or without the agent, or is about to begin.
+  // `pid` already runs, with or without the agent, or is about to begin.
   Expected<void> Enable(int pid) {
     processes_.AddPid(pid);
     if (processes_.IsTraced(pid)) return {};
@@ -178,12 +178,12 @@ class Owner {
     return attached;
   }
 
-  // Stops the tracing of all processes. Returns why some could not be reached, a line each: they
-  // stay traced until they end.
+  // Stops the tracing of all processes. Returns a line for each that could not be reached, with the
+  // reason: they stay traced until they end.
   std::vector<std::string> DisableAll() {
     processes_.Close();
     watch_.reset();
-    ring_.reset();  // takes its last while there is something to take
+    ring_.reset();  // takes its last snapshots while the processes are still traced
     AwaitStarted();
     const std::vector<int> pids = processes_.TracedPids();
     std::vector<std::string> problems(pids.size());
@@ -199,7 +199,8 @@ class Owner {
     std::vector<std::thread> workers;
     try {
       while (workers.size() < std::min(pids.size(), MostWorkers())) workers.emplace_back(disable);
-    } catch (const std::system_error&) {  // those that there are do it, with this one
+      // The threads that were started do the work, together with this one.
+    } catch (const std::system_error&) {
     }
     disable();
     for (std::thread& worker : workers) worker.join();
@@ -213,7 +214,7 @@ class Owner {
     return std::clamp(OwnDescriptorRoom().reserved / kDescriptorsOfOne, std::size_t{1}, kMost);
   }
 
-  // Waits for agents that have a region and have not started: they could not be stopped yet.
+  // Waits for agents that have a region and have not started: until then they cannot be stopped.
   void AwaitStarted() const {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
     while (processes_.IsAnyStarting() && std::chrono::steady_clock::now() < deadline) {
@@ -234,7 +235,7 @@ class Owner {
     return answer;
   }
 
-  // By the wall clock as it is now, which may have been set since the session began.
+  // Uses the current wall clock, which may have been set since the session began.
   std::int64_t ExpirySeconds() const {
     if (!start_.length) return 0;
     const auto left = *start_.length - (Clock::now() - started_);
@@ -303,7 +304,7 @@ class Owner {
   const std::chrono::system_clock::time_point begin_ = std::chrono::system_clock::now();
   const Clock::time_point started_ = Clock::now();
   const std::unique_ptr<OtherUsersProcesses> other_users_;
-  std::optional<ExecHolder> holder_;  // until the watch has it
+  std::optional<ExecHolder> holder_;  // moved to the watch when that starts
   UniqueFd listener_;
   SessionProcesses processes_;
   std::unique_ptr<ControlServer> control_;
@@ -336,8 +337,8 @@ void RaiseDescriptorLimit() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Returns a descriptor for the signals on which the owner ends in order. The terminal's are
-// ignored.
+// Returns a descriptor for the signals that make the owner end in an orderly way. The terminal's
+// signals are ignored.
 UniqueFd TakeSignals() {
   ::signal(SIGHUP, SIG_IGN);
   ::signal(SIGPIPE, SIG_IGN);
@@ -349,10 +350,10 @@ UniqueFd TakeSignals() {
   return UniqueFd(::signalfd(-1, &ends, SFD_CLOEXEC));
 }
 
-// Tells the command, with an empty text, that the owner serves, or else what went wrong.
+// Reports to the command, by an empty text, that the owner serves, or otherwise what went wrong.
 void ReportToCommand(UniqueFd ready, const std::string& problem) {
   const std::string text = problem + '\n';
-  if (::write(ready.get(), text.data(), text.size()) < 0) return;  // the command has gone
+  if (::write(ready.get(), text.data(), text.size()) < 0) return;  // the command has ended
 }
 
 void RunOwner(const SessionStart& start, UniqueFd listener, UniqueFd ready) {
