@@ -1,5 +1,6 @@
-// What made a test exceed a limit on what it may do, whatever it leaves: allocate, allocate only
-// for a moment, or have at its peak. The test was repeated for that, alone and recorded.
+// The call sites that made a test exceed a limit on its activity, whatever it leaves: what it
+// allocates, what it allocates only for a moment, or what it has at its peak. The test was repeated
+// alone and recorded to find them.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +12,23 @@
 
 namespace leakgate {
 
-// A call site, by the stack of it that has most. Its blocks need not be outstanding.
+// A call site, with the largest of its stacks. Its blocks need not be outstanding.
 struct TopAllocator {
-  Finding site;  // without what became of its blocks
+  Finding site;  // without the fate of its blocks
 
   friend bool operator==(const TopAllocator&, const TopAllocator&) = default;
 };
 
 struct TopAllocators {
   Quantity quantity{};                // kAllocated, kTemporary or kPeak
-  bool is_within_limits = false;      // without what is GoogleTest's own
-  Amount amount{};                    // in the repetition; of a peak, all that was live then
-  std::vector<TopAllocator> sites{};  // those of most
-  std::int64_t other_sites = 0;       // that are not among them
-  Amount other{};                     // of these
-  Amount framework{};                 // of amount: GoogleTest's own, by none of the sites
-  std::string problem{};              // why it is not known, one line; empty if it is
+  bool is_within_limits = false;      // apart from GoogleTest's own allocations
+  Amount amount{};                    // in the repetition; for a peak, all that was live then
+  std::vector<TopAllocator> sites{};  // the largest ones
+  std::int64_t other_sites = 0;       // how many further call sites there are
+  Amount other{};                     // the sum of these
+  // The part of `amount` that GoogleTest allocated itself; it is in none of the sites.
+  Amount framework{};
+  std::string problem{};  // why the sites are not known, one line; empty if they are
 
   friend bool operator==(const TopAllocators&, const TopAllocators&) = default;
 };
