@@ -86,8 +86,8 @@ void CommitTally::Unmap(std::uint64_t begin, std::uint64_t end, std::uint64_t ti
   }
 }
 
-// What is committed already stays so by the call that did it. Of memory whose mapping is not known
-// (the program break), the call makes a piece.
+// Memory that is already committed stays charged to the call that committed it. If the mapping of
+// the memory is unknown (the program break), the call makes a piece.
 void CommitTally::CommitRange(std::uint64_t begin, std::uint64_t end, const RecordedEvent& event,
                               Phase phase) {
   std::vector<std::pair<std::uint64_t, Piece>> unknown;

@@ -14,7 +14,7 @@ namespace {
 
 using Kind = RecordingTime::Kind;
 
-// Counts only what has been allocated and freed.
+// Counts only the totals that were allocated and freed.
 struct TotalsSink {
   Totals totals{};
 
@@ -109,7 +109,7 @@ class MomentReading {
  private:
   static Unexpected Stop() { return InconclusiveError("read far enough"); }
 
-  // Ends the reading with an error once the moment has come.
+  // Ends the reading by an error once the moment has come.
   Expected<void> Use(std::span<const RecordedEvent> events) {
     for (const RecordedEvent& event : events) {
       if (moment_.event == 0 && !bound_.is_at && event.kind != RecordedKind::kLost &&
@@ -152,7 +152,7 @@ class MomentReading {
   void SetFacts() {
     SnapshotFacts& facts = contents_.facts;
     begin_ns_ = facts.taken_ns;
-    // So all moments of a recording are known to be of one process.
+    // This makes all moments of a recording belong to one process.
     if (facts.tracing_begin_ns == 0) facts.tracing_begin_ns = begin_ns_;
     facts.taken_ns += now_ns_;
     facts.taken_unix_ns += now_ns_;

@@ -39,7 +39,7 @@ std::optional<std::uint64_t> ReadTime(std::string_view text) {
   return static_cast<std::uint64_t>(number * unit->ns);
 }
 
-// Takes "loaded#3" apart.
+// Splits "loaded#3".
 void ReadName(std::string_view text, RecordingTime& time) {
   time.name = text;
   time.stem = text;
