@@ -11,20 +11,20 @@
 namespace leakgate::agent {
 namespace {
 
-// What fork children inherit. The control socket's name is a copy, since the program may write over
-// its environment.
+// The state that fork children inherit. The control socket's name is a copy, since the program may
+// overwrite its environment.
 struct ExecTelling {
-  std::atomic<std::uint32_t> window{0};  // relaxed: nothing is read by it
+  std::atomic<std::uint32_t> window{0};  // relaxed: nothing else is published with it
   // Set last, with release, which pairs with the acquire in NotifiesExecs: other threads may be
-  // executing while tracing is enabled.
+  // executing programs while tracing is enabled.
   std::atomic<bool> is_on{false};
   std::atomic<bool> keeps_window{false};  // relaxed, too
   char control[108] = {};
 };
 constinit ExecTelling g_telling;
 
-// Whether a program that starts with `environment` would not have the agent, or not find the
-// runner.
+// Returns whether a program that starts with `environment` would not have the agent, or would not
+// find the runner.
 bool LeavesAgent(char* const* environment) {
   bool preloads = false;
   bool has_control = false;

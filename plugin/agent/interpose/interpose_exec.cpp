@@ -1,9 +1,8 @@
-// The calls that execute another program. The runner is told of them if it wants to know. Where
+// The calls that execute another program. The runner is notified of them if it wants to know. If
 // tracing was enabled in this process while it ran, the new program is given the agent. A program
 // that cannot have the agent preloaded is started without it.
 //
-// These functions run in children of fork, vfork and clone, too. So they write nothing but the
-// stack.
+// These functions also run in children of fork, vfork and clone. So they write only to the stack.
 #include <alloca.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -31,8 +30,8 @@ bool NeedsNotice(const ExecFile& file) {
   return NotifiesExecs() && CanBeRead(file);
 }
 
-// Calls `execute` with the environment that the file takes. Its copy is on the stack: a child
-// of vfork would leave any other memory behind in its parent.
+// Calls `execute` with the environment that suits the file. Its copy is on the stack: a child of
+// vfork would leave any other memory behind in its parent.
 template <typename Execute>
 int WithEnvironment(const ExecFile& file, const Execute& execute) {
   const EnvironmentSize size = CanBeRead(file) ? SizeWithoutAgent(file) : EnvironmentSize{};
@@ -42,7 +41,7 @@ int WithEnvironment(const ExecFile& file, const Execute& execute) {
   return execute(variables);
 }
 
-// `execute` returns only where it has failed.
+// `execute` returns only if it has failed.
 template <typename Execute>
 int ExecuteWithNotice(const ExecFile& file, const Execute& execute) {
   if (!NeedsNotice(file)) return WithEnvironment(file, execute);
@@ -52,7 +51,7 @@ int ExecuteWithNotice(const ExecFile& file, const Execute& execute) {
   return result;
 }
 
-// The child has executed by the time that the host's function returns.
+// When the host's function returns, the child has executed the program.
 template <typename Spawn>
 int SpawnWithNotice(pid_t* pid, const ExecFile& file, const Spawn& spawn) {
   const bool needs_notice = NeedsNotice(file);
@@ -151,7 +150,7 @@ LEAKGATE_EXPORT int fexecve(int fd, char* const arguments[], char* const given[]
 LEAKGATE_EXPORT int execveat(int directory, const char* path, char* const arguments[],
                              char* const given[], int flags) noexcept {
   const char* named = path;
-  __asm__("" : "+r"(named));  // declared never to be null: for the kernel that is but EFAULT
+  __asm__("" : "+r"(named));  // declared never to be null; for the kernel, null only means EFAULT
   const bool is_file = (flags & AT_EMPTY_PATH) != 0 && named != nullptr && named[0] == '\0';
   const ExecEnvironment followed(given);
   return ExecuteWithNotice(
