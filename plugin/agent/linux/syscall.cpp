@@ -15,8 +15,8 @@ void* MappedOrNull(long result) {
 
 }  // namespace
 
-// A core dump is the program's. The kernel would read all of a file for it that is mapped, and the
-// region is sparse.
+// Core dumps are for the program's memory. For a mapped file, the kernel would read the whole file,
+// and the region is sparse.
 void LeaveOutOfCoreDumps(void* begin, std::size_t bytes) {
   RawSyscall(SYS_madvise, Word(begin), static_cast<long>(bytes), MADV_DONTDUMP);
 }
