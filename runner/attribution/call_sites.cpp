@@ -264,8 +264,9 @@ class SharedSites {
       begin = end;
       if (finding.other_stacks == 0) continue;
       if (!finding.explanation.empty()) finding.explanation += "; ";
-      finding.explanation += fmt::format("one of {} that are too many to tell each, summed here",
-                                         FormatCount(finding.other_stacks + 1, "call stack"));
+      finding.explanation +=
+          fmt::format("one of {} that are too many to show one by one, summed here",
+                      FormatCount(finding.other_stacks + 1, "call stack"));
     }
   }
 

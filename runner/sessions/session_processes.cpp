@@ -15,7 +15,7 @@ namespace leakgate {
 namespace {
 
 constexpr const char* kTooSlow =
-    "what it executes could not be read in time, so nobody knows whether it is wanted; a file "
+    "what it executes could not be read in time, so it is not known whether it is wanted; a file "
     "system of its user's may not answer";
 constexpr const char* kEndedTooEarly =
     "it ended before its agent had begun to trace, or the agent could not start in it";

@@ -116,7 +116,7 @@ TEST_P(OtherUsersNamesTest, HoldUpNoCommand) {
     SCOPED_TRACE(testing::PrintToString(command) + run.standard_error);
     if (std::string(GetParam()) == "fill") {  // whose it is cannot be known
       EXPECT_EQ(run.exit_code, 3);
-      EXPECT_THAT(run.standard_error, HasSubstr("lets nobody connect"));
+      EXPECT_THAT(run.standard_error, HasSubstr("accepts no connections"));
     } else {
       EXPECT_EQ(run.exit_code, 2);
       EXPECT_THAT(run.standard_error, HasSubstr("there is no session '" + name_ + "'"));

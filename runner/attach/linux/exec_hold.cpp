@@ -51,8 +51,8 @@ constexpr std::chrono::seconds kMarkerPatience(5);
 constexpr std::chrono::seconds kBeginPatience(8);
 
 constexpr const char* kReleased =
-    "it began before it could be looked at: a program of this user kept leakgate waiting, so for a "
-    "while this user's programs are let go";
+    "it began before it could be looked at: a program of this user kept leakgate waiting, so this "
+    "user's programs are not held for a while";
 constexpr const char* kNoWorker =
     "it began before it could be looked at: too many programs, of too many users, begin at once";
 

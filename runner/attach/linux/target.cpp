@@ -50,7 +50,7 @@ Expected<void> Target::RequireVersion() const {
   const auto point = ReadAttachPoint(*memory_, layout_->attach_point());
   if (!layout_->agent() || (point && point->layout_version == kLayoutVersion)) return {};
   return InconclusiveError(
-      fmt::format("PID {} carries the agent of another leakgate; start the program anew", pid()));
+      fmt::format("PID {} carries the agent of another leakgate; restart the program", pid()));
 }
 
 Expected<void> Target::AtSafePoint(const Calls& calls) {

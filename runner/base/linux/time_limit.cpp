@@ -33,7 +33,8 @@ void PrintUnbuffered(std::string_view line) {
   std::this_thread::sleep_until(end);
   RemovePartialFiles();
   PrintUnbuffered(
-      "leakgate: the timeout was reached, and what had been found could not be told in 20 s more: "
+      "leakgate: the timeout was reached, and what had been found could not be reported within 20 "
+      "s more: "
       "inconclusive\n");
   ::_exit(static_cast<int>(ExitCode::kInconclusive));
 }

@@ -193,8 +193,9 @@ Expected<UniqueFd> ConnectToSession(const std::string& name) {
   }
   if (holders.is_unknown) {
     return InconclusiveError(fmt::format(
-        "what holds the name of the session '{}' lets nobody connect, and may be another user's; "
-        "has its owner been stopped? If it is not yours, start a session of that name all the same",
+        "the process with the name of the session '{}' accepts no connections, and may be another "
+        "user's; has its owner been stopped? If it is not yours, start a session of that name all "
+        "the same",
         name));
   }
   const std::string holder = holders.other_user.empty()

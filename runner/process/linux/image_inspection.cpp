@@ -360,7 +360,7 @@ Expected<ImageInspection> InspectImage(const std::filesystem::path& image) {
   const auto fd = OpenRegularFile(image);
   if (!fd) {
     return InconclusiveError(
-        fmt::format("{}: cannot be read, so it cannot be told whether it can "
+        fmt::format("{}: cannot be read, so it is not known whether it can "
                     "be traced: {}; make it readable",
                     image.string(), fd.error().message()));
   }

@@ -107,7 +107,7 @@ Expected<WorkerFactory> WorkerFactory::Fork(const char* name, const Work& work) 
   const pid_t pid = near ? ::fork() : -1;
   if (pid < 0) {
     return InconclusiveError(
-        fmt::format("cannot start a process that looks at strangers' memory: {}", ErrnoText()));
+        fmt::format("cannot start a process that reads other users' memory: {}", ErrnoText()));
   }
   if (pid == 0) {
     ResetForkedProcess(name, far, parent);

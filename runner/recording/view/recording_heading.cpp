@@ -181,7 +181,7 @@ std::string RecordingHeading(RecordingView& view, const TextStyle& style) {
   if (view.tally().HasPeak()) {
     add("peak", PeakText(view) + doubt);
   } else {
-    add("peak", "not told of blocks that were chosen by their lifetimes");
+    add("peak", "not known for blocks that were chosen by their lifetimes");
   }
   add("outstanding", OutstandingText(all) + doubt);
   add("temporary", TemporaryText(all) + doubt);

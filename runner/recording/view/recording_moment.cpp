@@ -101,7 +101,7 @@ class MomentReading {
       mapping.mapped_ns += begin_ns_;
       if (visitor.mapping) visitor.mapping(std::move(mapping));
     }
-    if (visitor.pages) visitor.pages({.problem = "recordings do not tell"});
+    if (visitor.pages) visitor.pages({.problem = "recordings do not contain it"});
     if (visitor.closing) visitor.closing(Closing(mappings.size()));
     return {};
   }

@@ -72,7 +72,7 @@ void AddPagesProblems(const std::string& file, const std::vector<SnapshotMapping
     if (!mapping.pages.are_known) unknown += mapping.bytes;
   }
   if (problem.empty() && unknown != 0) {
-    problem = fmt::format("the kernel did not tell of {}",
+    problem = fmt::format("the kernel gave no information about {}",
                           FormatBytes(static_cast<std::int64_t>(unknown)));
   }
   if (!problem.empty()) diff.pages_problems.push_back(fmt::format("{}: {}", file, problem));

@@ -226,7 +226,8 @@ ResidentPages Find(int pid, PageMap& map, const std::vector<MappingCopy>& mappin
     pages.mappings.push_back(map.Ask(mapping).value_or(MappingPages{}));
     is_any_known = is_any_known || pages.mappings.back().are_known;
   }
-  if (!is_any_known) return NotKnown("the kernel did not tell of any page", mappings.size());
+  if (!is_any_known)
+    return NotKnown("the kernel gave no information about any page", mappings.size());
   AddLazilyFreed(pid, mappings, pages);
   return pages;
 }
