@@ -214,7 +214,7 @@ std::optional<SourcePosition> FailurePosition(const WindowResult& window) {
   for (const Violation& violation : window.violations) {
     const TopAllocators* const top = FindTopAllocators(violation, window);
     if (top == nullptr || top->sites.empty()) continue;
-    if (const auto makers = PositionOf({top->sites.front().site})) return makers;
+    if (const auto allocator = PositionOf({top->sites.front().site})) return allocator;
   }
   if (window.source_file.empty()) return std::nullopt;
   return SourcePosition{window.source_file, window.source_line};

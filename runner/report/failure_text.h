@@ -41,7 +41,7 @@ namespace leakgate {
 [[nodiscard]] std::string SameFailureText(const WindowResult& window, const std::string& first,
                                           const TextStyle& style);
 
-// Returns what the makers did, such as "allocated".
+// Returns what these allocators did, as a verb such as "allocated".
 [[nodiscard]] std::string_view TopAllocatorsVerb(const TopAllocators& top);
 
 // Returns what made a test do so much, by call site: the first `shown` with their stacks.
