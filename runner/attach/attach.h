@@ -2,12 +2,10 @@
 //
 //   1 refuse a process that cannot be traced, with the reason and what to do
 //   2 find a safe point: stop one thread of the process where it cannot hold a lock of the
-//   allocator
-//     or the dynamic linker
-//   3 on that thread, as a signal handler would run, load the agent if the process does not have
-//   it,
-//     and have the agent ask the control server for a region
-//   4 restore everything, so that the thread goes on as if nothing had happened
+//     allocator or of the dynamic linker
+//   3 on that thread, as a signal handler would run, load the agent if the process does not
+//     have it, and make the agent ask the control server for a region
+//   4 restore everything, so that the thread continues as if nothing had happened
 //
 // If a process began with the agent, which was told to stay off, step 3 loads nothing. Other
 // threads are not stopped.

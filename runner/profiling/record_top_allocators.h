@@ -1,7 +1,7 @@
-// Finds out what makes a test exceed limits on what it may do, whatever it leaves: what it
-// allocates
-// (`allocated`), allocates for a moment only (`temporary`), or has live at its peak (`peak`). Each
-// event of the test is recorded for that, in a run of the test alone; nothing is recorded before.
+// Finds the call sites that make a test exceed limits on its activity, whatever it leaves: on what
+// it allocates (`allocated`), allocates only for a moment (`temporary`), or has live at its peak
+// (`peak`). For that, the test is run again alone, and all of its events are recorded; nothing is
+// recorded before.
 #pragma once
 
 #include <filesystem>

@@ -4,8 +4,7 @@
 // has:
 //
 //   64 MiB of addresses    blocks in them * 32 B   <= what is mapped there
-//   the whole process      blocks * 32 B           <= what it has in memory or swapped out, + 32
-//   MiB
+//   the whole process      blocks * 32 B           <= its memory, swapped out or not, + 32 MiB
 //                          blocks                  <= 2 * (allocated - freed) + 1 million
 //
 // A block has at least 32 bytes, and its allocator writes into them, or next to them. A few blocks

@@ -5,10 +5,10 @@
 // A visitor is called with each key in the order of the format, and with the member that it
 // stands for:
 //
-//   fields.Required("name", window.name);            is always there
-//   fields.WithDefault("iteration", window.iteration);   is always written, but older reports lack
-//   it fields.WrittenIf("owner", owner, !owner.empty());   is written only if the condition is true
-//   fields.Group("stacks", [&](auto& stacks) {..}) is an object, whose members are in the braces
+//   fields.Required("name", window.name);               is always there
+//   fields.WithDefault("iteration", window.iteration);  is always written; old reports lack it
+//   fields.WrittenIf("owner", owner, !owner.empty());   is written only if the condition is true
+//   fields.Group("stacks", [&](auto& stacks) {..})      is an object with the members in the braces
 //
 // `Visitor::kReads` tells whether the visitor fills the value in. What each key means stands in
 // docs/report-format.md; the schema is docs/leakgate-report-2.schema.json.
