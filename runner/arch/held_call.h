@@ -25,11 +25,11 @@ enum class WhenInterrupted { kGoesOn, kFails };
 
 // Finds out whether the kernel continues the thread's call where it was, as with a sleep, and notes
 // that in `registers`, which are the thread's. Must be called before the thread calls anything.
-void NoteHowCallGoesOn(int tid, WhenInterrupted interrupted, RegisterSet& registers);
+void NoteIfCallContinues(int tid, WhenInterrupted interrupted, RegisterSet& registers);
 
 // Makes the thread begin its system call once more. The caller must release the thread next.
-// REQUIRES: `registers` are the thread's, and MakeCallAgain has changed them.
-void BeginCallAgain(int tid, const RegisterSet& registers);
+// REQUIRES: `registers` are the thread's, and PrepareCallRestart has changed them.
+void RestartHeldCall(int tid, const RegisterSet& registers);
 
 // Puts a thread that has called functions back to where it was. The caller must release the thread
 // next. Returns false if it has ended.

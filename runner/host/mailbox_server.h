@@ -38,11 +38,11 @@ class MailboxServer {
 };
 
 // Writes the answer "within budget", with which the process simply continues.
-void AnswerNothing(Mailbox& mailbox);
+void AnswerWithinBudget(Mailbox& mailbox);
 
 // Answers questions that the owner of a mailbox does not know. Returns false for a question that it
-// does not know, either. Called on the server's thread. REQUIRES: AnswerNothing was called for this
-// question.
+// does not know, either. Called on the server's thread. REQUIRES: AnswerWithinBudget was called for
+// this question.
 using AnswerMore = std::function<bool(Mailbox& mailbox)>;
 // Makes an AnswerMore for a region, which must outlive it.
 using MakeAnswerer = std::function<AnswerMore(const RegionReader& region)>;

@@ -27,7 +27,7 @@ RecordedImage::RecordedImage(std::unique_ptr<RegionFile> region, std::filesystem
       answers_(image_.region_file().mailbox(), [this](Mailbox& mailbox) { Answer(mailbox); }) {}
 
 void RecordedImage::Answer(Mailbox& mailbox) {
-  AnswerNothing(mailbox);
+  AnswerWithinBudget(mailbox);
   if (!meter_.Answer(mailbox)) (void)answer_more_(mailbox);
 }
 

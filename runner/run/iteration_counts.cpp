@@ -88,7 +88,7 @@ bool IterationCounts::RunsTests() const {
 
 void IterationCounts::Answer(Mailbox& mailbox) {
   const std::lock_guard lock(mutex_);
-  AnswerNothing(mailbox);
+  AnswerWithinBudget(mailbox);
   if (meter_.Answer(mailbox) || answer_more_(mailbox)) return;
   const auto question = static_cast<Question>(mailbox.question);
   if (counts_descriptors_ == CountDescriptors::kYes) {

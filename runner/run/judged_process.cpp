@@ -20,7 +20,7 @@ std::uint32_t CopyText(std::string_view text, char* to, std::uint32_t capacity) 
 }
 
 // Writes the failure's text for GoogleTest to print, with paths as short as possible.
-// REQUIRES: AnswerNothing was called for this question.
+// REQUIRES: AnswerWithinBudget was called for this question.
 void WriteVerdict(const WindowResult& result, ReportedCauses& reported, Mailbox& mailbox) {
   if (result.verdict != Verdict::kOverBudget) return;
   mailbox.over_budget = 1;
@@ -99,22 +99,22 @@ ProcessRegion JudgedProcess::Describe(ImageLife life) const {
 
 // The process waits for an answer, even if the runner has no memory or thread for it.
 void JudgedProcess::Answer(Mailbox& mailbox) {
-  if (is_let_go_.load(std::memory_order_relaxed)) return AnswerNothing(mailbox);
+  if (is_let_go_.load(std::memory_order_relaxed)) return AnswerWithinBudget(mailbox);
   const std::lock_guard lock(judging_);
   const Stopwatch stopwatch(judged_);
   try {
     AnswerQuestion(mailbox);
   } catch (const TimeIsUp&) {
-    AnswerNothing(mailbox);
+    AnswerWithinBudget(mailbox);
     out_of_time_.insert(mailbox.window);
   } catch (const std::exception& error) {
-    AnswerNothing(mailbox);
+    AnswerWithinBudget(mailbox);
     failure_ = error.what();
   }
 }
 
 void JudgedProcess::AnswerQuestion(Mailbox& mailbox) {
-  AnswerNothing(mailbox);
+  AnswerWithinBudget(mailbox);
   if (meter_.Answer(mailbox) || answer_more_(mailbox)) return;
   switch (static_cast<Question>(mailbox.question)) {
     case Question::kTestBegins:

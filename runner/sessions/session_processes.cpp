@@ -59,7 +59,7 @@ SessionImage::SessionImage(std::unique_ptr<RegionFile> region, const RegionOwner
                                                [this](Mailbox& mailbox) { Answer(mailbox); })) {}
 
 void SessionImage::Answer(Mailbox& mailbox) {
-  AnswerNothing(mailbox);
+  AnswerWithinBudget(mailbox);
   if (!meter_.Answer(mailbox)) (void)answer_more_(mailbox);
 }
 

@@ -253,7 +253,7 @@ void ResolveHostFunctions() {
   g_host.is_resolved.store(true, std::memory_order_release);
 }
 
-bool IsThereForGood(const void* address) {
+bool IsNeverUnloaded(const void* address) {
   LoadedObject object;
   if (g_host.is_late || !FindObject(address, object)) return false;
   const link_map* map = FirstLinkMap();

@@ -161,7 +161,7 @@ void ResolveHostFunctions();
 // Returns whether the module that has `address` was loaded with the program, and so is never
 // unloaded. Returns false if that is not known, as in a process that was already running. REQUIRES:
 // g_host is filled.
-[[nodiscard]] bool IsThereForGood(const void* address);
+[[nodiscard]] bool IsNeverUnloaded(const void* address);
 
 // Finds the operators of a program that loaded its C++ runtime only later, by dlopen. They are
 // called only when memory is exhausted.

@@ -42,10 +42,10 @@ class AllocatorGuard {
     if (!g_host.allocator_is_foreign || !IsTracing() || !EnsureThread()) return;
     before_ = t_thread.activity;
     is_held_ = true;
-    t_thread.Become(Activity::kAllocator);
+    t_thread.SetActivity(Activity::kAllocator);
   }
   ~AllocatorGuard() {
-    if (is_held_) t_thread.Become(before_);
+    if (is_held_) t_thread.SetActivity(before_);
   }
   AllocatorGuard(const AllocatorGuard&) = delete;
   AllocatorGuard& operator=(const AllocatorGuard&) = delete;

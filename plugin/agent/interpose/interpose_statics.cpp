@@ -36,7 +36,7 @@ constinit std::atomic<void (*)(std::uint64_t*)> g_abort{nullptr};
 bool IsDone(const std::uint64_t* guard) { return *reinterpret_cast<const char*>(guard) != 0; }
 
 void NoteBegin(const void* guard) {
-  if (!IsTracing() || !IsThereForGood(guard) || !CanRecord()) return;
+  if (!IsTracing() || !IsNeverUnloaded(guard) || !CanRecord()) return;
   {
     const RecordingGuard recording;
     SettleWindows(recording);

@@ -271,9 +271,9 @@ void NoteIfFreedTwice(void* block, LiveMap::Slot slot, const FreeCall& call) {
 
 // Leaves a block behind as if the host had allocated one more after the last one.
 void PlantLeak(Recording recording, std::uint32_t stack) {
-  t_thread.Become(Activity::kAllocator);
+  t_thread.SetActivity(Activity::kAllocator);
   void* const block = g_host.malloc(kPlantedBytes);
-  t_thread.Become(Activity::kRecording);
+  t_thread.SetActivity(Activity::kRecording);
   if (block == nullptr) return;
   const std::uint32_t context = recording.thread().context;
   Insert(recording, block, {kPlantedBytes, stack, context, AllocationKind::kMalloc});

@@ -28,12 +28,12 @@ class Recording {
 class RecordingGuard {
  public:
   RecordingGuard() : recording_(*t_thread.state) {
-    t_thread.Become(Activity::kRecording);
+    t_thread.SetActivity(Activity::kRecording);
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
   ~RecordingGuard() {
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    t_thread.Become(Activity::kHost);
+    t_thread.SetActivity(Activity::kHost);
   }
   RecordingGuard(const RecordingGuard&) = delete;
   RecordingGuard& operator=(const RecordingGuard&) = delete;

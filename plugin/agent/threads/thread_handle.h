@@ -30,7 +30,7 @@ struct ThreadHandle {
   bool IsRecording() const {
     return activity == Activity::kRecording || (activity == Activity::kHost && ready == nullptr);
   }
-  void Become(Activity now) {
+  void SetActivity(Activity now) {
     activity = now;
     ready = now == Activity::kHost ? state : nullptr;
   }

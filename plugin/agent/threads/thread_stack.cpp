@@ -31,12 +31,12 @@ void TakeStack(std::uint32_t mapping) {
 void EndStack() {
   if (t_stack == 0 || t_span != g_span) return;
   const Activity before = t_thread.activity;
-  t_thread.Become(Activity::kRecording);
+  t_thread.SetActivity(Activity::kRecording);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   g_mappings.ForgetStack(t_stack);
   t_stack = 0;
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  t_thread.Become(before);
+  t_thread.SetActivity(before);
 }
 
 }  // namespace leakgate::agent

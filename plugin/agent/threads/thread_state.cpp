@@ -59,9 +59,9 @@ std::uint32_t RegisterThread(ThreadOrigin origin) {
 // The C library may allocate for the key: this does not count as the host's allocation.
 void AskForEnd() {
   const Activity before = t_thread.activity;
-  t_thread.Become(Activity::kAllocator);
+  t_thread.SetActivity(Activity::kAllocator);
   pthread_setspecific(g_key, &t_id);
-  t_thread.Become(before);
+  t_thread.SetActivity(before);
 }
 
 void Register(ThreadOrigin origin) {
@@ -176,7 +176,7 @@ void Take(ThreadState& state) {
   state.ended_iteration = 0;
   state.shard->owner_tid.store(CurrentTid(), std::memory_order_relaxed);
   t_thread.state = &state;
-  t_thread.Become(Activity::kHost);
+  t_thread.SetActivity(Activity::kHost);
   {
     const SpinGuard guard(g_lock);
     state.owner = &t_thread;

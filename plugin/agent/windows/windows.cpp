@@ -43,9 +43,9 @@ void NoteEvent(OtherEvent event, std::uint32_t window) {
   ThreadState* const thread = t_thread.state;
   if (!RecordsEvents() || thread == nullptr || thread->span != g_span) return;
   const Activity before = t_thread.activity;
-  t_thread.Become(Activity::kRecording);
+  t_thread.SetActivity(Activity::kRecording);
   NoteOther(EventThreadOf(*thread), event, window);
-  t_thread.Become(before);
+  t_thread.SetActivity(before);
 }
 
 void MarkBegin(WindowRecord& record) {
@@ -215,7 +215,7 @@ void EndIterationUnsettled(Recording recording, std::uint32_t iteration) {
 void NoteUnsettled() {
   const ThreadState& thread = *t_thread.state;
   if ((thread.opening_window | thread.closing_window | thread.ended_iteration) != 0) {
-    t_thread.Become(Activity::kUnsettled);
+    t_thread.SetActivity(Activity::kUnsettled);
   }
 }
 

@@ -123,7 +123,7 @@ std::string_view WhyCannotCall(int tid) {
 }
 
 // The kernel shows it by the number of the system call with which it continues.
-void NoteHowCallGoesOn(int tid, WhenInterrupted interrupted, RegisterSet& registers) {
+void NoteIfCallContinues(int tid, WhenInterrupted interrupted, RegisterSet& registers) {
   if (!registers.is_before_call) return;
   registers.fails_when_interrupted = interrupted == WhenInterrupted::kFails;
   if (registers.fails_when_interrupted) return;
@@ -136,7 +136,7 @@ void NoteHowCallGoesOn(int tid, WhenInterrupted interrupted, RegisterSet& regist
   (void)Block(tid, *blocked);
 }
 
-void BeginCallAgain(int tid, const RegisterSet& registers) {
+void RestartHeldCall(int tid, const RegisterSet& registers) {
   const std::optional<Signals> blocked = BlockedBy(tid);
   if (blocked) (void)ReturnToCall(tid, registers, *blocked);
 }

@@ -126,7 +126,7 @@ std::uint64_t ResultOf(const RegisterSet& registers) { return registers.x[0]; }
 
 std::int64_t NewerFormOf(std::int64_t call) { return call; }
 
-void MakeCallAgain(RegisterSet& registers) {
+void PrepareCallRestart(RegisterSet& registers) {
   registers.x[0] = registers.first_argument;
   registers.pc -= kInstructionBytes;
   registers.is_before_call = true;

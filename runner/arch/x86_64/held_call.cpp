@@ -7,8 +7,8 @@ namespace leakgate {
 std::string_view WhyCannotCall(int) { return {}; }
 
 // On x86-64 the kernel decides when the thread continues, by its registers.
-void NoteHowCallGoesOn(int, WhenInterrupted, RegisterSet&) {}
-void BeginCallAgain(int, const RegisterSet&) {}
+void NoteIfCallContinues(int, WhenInterrupted, RegisterSet&) {}
+void RestartHeldCall(int, const RegisterSet&) {}
 
 bool PutBack(int tid, const HeldState& state) {
   const std::uint64_t& blocked = state.blocked_signals;

@@ -82,7 +82,7 @@ std::int64_t NewerFormOf(std::int64_t call) {
   }
 }
 
-void MakeCallAgain(RegisterSet& registers) {
+void PrepareCallRestart(RegisterSet& registers) {
   constexpr std::int64_t kRestartUnlessHandled = 514;  // ERESTARTNOHAND of include/linux/errno.h
   registers.rax = static_cast<std::uint64_t>(-kRestartUnlessHandled);
 }

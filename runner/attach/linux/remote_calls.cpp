@@ -39,8 +39,8 @@ Expected<RemoteCalls> RemoteCalls::Begin(HeldThread& thread, const TargetMemory&
   if (!thread.was_stopped()) (void)RestartInterruptedCall(state->registers);
   const std::int64_t call = SystemCallOf(state->registers);
   const bool fails = call >= 0 && IsInterruptedByStops(static_cast<std::uint64_t>(call));
-  NoteHowCallGoesOn(thread.tid(), fails ? WhenInterrupted::kFails : WhenInterrupted::kGoesOn,
-                    state->registers);
+  NoteIfCallContinues(thread.tid(), fails ? WhenInterrupted::kFails : WhenInterrupted::kGoesOn,
+                      state->registers);
 
   RemoteCalls calls(thread, memory, library);
   calls.state_ = *std::move(state);

@@ -106,7 +106,7 @@ void ThreadStops::ReleaseLate() {
 void Continue(HeldThread& thread) {
   auto registers = thread.Registers();
   if (registers && !thread.was_stopped() && RestartInterruptedCall(*registers)) {
-    if (thread.SetRegisters(*registers)) BeginCallAgain(thread.tid(), *registers);
+    if (thread.SetRegisters(*registers)) RestartHeldCall(thread.tid(), *registers);
   }
   thread.Release();
 }

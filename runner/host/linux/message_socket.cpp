@@ -77,9 +77,9 @@ class Reception {
 };
 
 // The conversation with one of the peers that are asked at once.
-class Talk {
+class PeerConversation {
  public:
-  explicit Talk(const PeerQuestion& question) : question_(question) {}
+  explicit PeerConversation(const PeerQuestion& question) : question_(question) {}
 
   const UniqueFd& socket() const { return socket_; }
   bool is_connecting() const { return is_connecting_; }
@@ -122,11 +122,11 @@ class Talk {
   PeerReply reply_;
 };
 
-// Waits until one of `talks` has something to read, or until `patience` is over.
-void AwaitAnswer(std::vector<Talk>& talks, std::chrono::milliseconds patience) {
+// Waits until one of `conversations` has something to read, or until `patience` is over.
+void AwaitAnswer(std::vector<PeerConversation>& conversations, std::chrono::milliseconds patience) {
   std::vector<pollfd> waits;
-  for (const Talk& talk : talks) {
-    if (talk.socket()) waits.push_back({talk.socket().get(), POLLIN, 0});
+  for (const PeerConversation& conversation : conversations) {
+    if (conversation.socket()) waits.push_back({conversation.socket().get(), POLLIN, 0});
   }
   ::poll(waits.data(), waits.size(), static_cast<int>(patience.count()));
 }
@@ -239,24 +239,25 @@ std::vector<PeerReply> AskAll(const std::vector<PeerQuestion>& questions) {
   constexpr std::chrono::milliseconds kToAnswer(2000);
   // The kernel does not report when a listener has room for one more connection.
   constexpr std::chrono::milliseconds kAgain(20);
-  std::vector<Talk> talks(questions.begin(), questions.end());
+  std::vector<PeerConversation> conversations(questions.begin(), questions.end());
   const Clock::time_point begin = Clock::now();
   for (;;) {
     bool is_connecting = false;
     bool is_asked = false;
-    for (Talk& talk : talks) {
-      if (talk.is_connecting()) talk.Connect();
-      if (talk.socket()) talk.Receive();
-      is_connecting = is_connecting || talk.is_connecting();
-      is_asked = is_asked || talk.socket();
+    for (PeerConversation& conversation : conversations) {
+      if (conversation.is_connecting()) conversation.Connect();
+      if (conversation.socket()) conversation.Receive();
+      is_connecting = is_connecting || conversation.is_connecting();
+      is_asked = is_asked || conversation.socket();
     }
     const auto passed = std::chrono::floor<std::chrono::milliseconds>(Clock::now() - begin);
     is_connecting = is_connecting && passed < kToConnect;
     if (!is_connecting && (!is_asked || passed >= kToAnswer)) break;
-    AwaitAnswer(talks, is_connecting ? kAgain : kToAnswer - passed);
+    AwaitAnswer(conversations, is_connecting ? kAgain : kToAnswer - passed);
   }
   std::vector<PeerReply> replies;
-  for (Talk& talk : talks) replies.push_back(std::move(talk.reply()));
+  for (PeerConversation& conversation : conversations)
+    replies.push_back(std::move(conversation.reply()));
   return replies;
 }
 
