@@ -46,7 +46,7 @@ struct EventControl {
   // 0: events are not recorded now. Threads read it relaxed: an event that happens just then may be
   // in the recording or not.
   std::atomic<std::uint32_t> is_on;
-  std::atomic<std::uint32_t> drained;  // raised when buffers were given back; a futex; release
+  std::atomic<std::uint32_t> drained;  // raised when buffers were freed; a futex; release
 
   // Written by the agent.
   alignas(64) std::atomic<std::uint32_t> filled;  // raised when a buffer is full; a futex; seq_cst
@@ -108,7 +108,8 @@ enum class OtherEvent : std::uint64_t {
                       // word 3: bytes
   kUnmap = 8,         // value: stack; word 2: address; word 3: bytes
   kCommit = 9,        // value: stack; word 2: address; word 3: bytes: reserved memory is committed
-  kDecommit = 10,  // value: stack; word 2: address; word 3: bytes: committed memory is given back
+  // Value: stack; word 2: address; word 3: bytes: committed memory is returned to the kernel.
+  kDecommit = 10,
   kModulesChange = 11,  // value: 1 a module was loaded, 2 one was unloaded
   kRestore = 12,  // as kMap: the preceding free did not happen, and the block is live as before
 };

@@ -90,7 +90,7 @@ using RunProcesses = std::function<std::vector<ProcessRegion>()>;
 
 enum class ImageLife { kExecuting, kOver };
 
-// Returns the status that `region` tells; the PID, the program and its begin are not in there.
+// Returns the status in `region`, which does not contain the PID, the program and its begin.
 [[nodiscard]] ProcessStatus StatusOf(const RegionReader& region, ImageLife life);
 
 // Returns the status of `image` without its begin.

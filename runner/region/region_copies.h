@@ -155,7 +155,7 @@ struct MeasuringWindowCopy {
 struct StackNodeCopy {
   std::uint64_t pc = 0;
   std::uint32_t parent =
-      0;  // the caller's node; below kStackRootCount, it tells how the stack ends
+      0;  // the caller's node; below kStackRootCount, it stands for how the stack ends
   std::uint32_t module = 0;
 };
 

@@ -74,9 +74,9 @@ void* MapFollowingAt(void* at, void* mapped, std::size_t bytes) {
                                  Word(at)));
 }
 
-// rt_sigprocmask(2) copies the new mask before it looks at `how`: a bad `how`
-// changes nothing and tells EFAULT from EINVAL. Abseil's AddressIsReadable
-// does the same; sandboxes that forbid process_vm_readv allow it.
+// rt_sigprocmask(2) copies the new mask before it checks `how`: a bad `how` changes nothing and
+// distinguishes EFAULT from EINVAL. Abseil's AddressIsReadable does the same; sandboxes that forbid
+// process_vm_readv allow it.
 bool IsReadable(std::uintptr_t address) {
   constexpr long kNoSuchHow = ~0L;
   constexpr long kMaskBytes = 8;

@@ -119,7 +119,7 @@ class EventTally {
  private:
   using Phase = IntervalWatch::Phase;
 
-  // Calls `use` with all the counts that `block` is in, but for `all_`.
+  // Calls `use` with all the counts that `block` is in, except for `all_`.
   template <typename Use>
   void ForEachCounts(const RecordedBlock& block, const Use& use);
   // Called before `live` changes: the amount that has been live since the last peak was live at

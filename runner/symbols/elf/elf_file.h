@@ -110,7 +110,7 @@ class SymbolTable {
  private:
   struct Symbol {
     std::uint64_t begin;
-    std::uint64_t end;  // of its section, if the table does not tell its size
+    std::uint64_t end;  // of its section, if the table does not have its size
     const char* name;
     bool has_size;
     std::uint8_t binding_rank;

@@ -78,7 +78,7 @@ class DebugVariables {
   Dwarf_Addr bias_ = 0;
   std::unordered_map<std::uint64_t, Dwarf_Die> by_address_;
   std::unordered_map<std::uint64_t, Dwarf_Die> thread_locals_;
-  // The directory in which each unit was compiled; null if the unit does not tell.
+  // The directory in which each unit was compiled; null if the unit does not have it.
   std::unordered_map<Dwarf_CU*, const char*> directories_;
 };
 
