@@ -1,9 +1,9 @@
-# What `cmake --install` puts where. The runner finds the agent at ../lib from
-# itself, in the build tree and in a prefix alike, so the two are installed at
-# bin/ and lib/ whatever CMAKE_INSTALL_LIBDIR says.
+# Defines what `cmake --install` installs, and where. The runner finds the agent at
+# ../lib from itself, both in the build tree and in a prefix, so the two are installed
+# at bin/ and lib/ whatever CMAKE_INSTALL_LIBDIR says.
 #
-# Two components: runner, for who gates binaries as they are; dev, for who builds
-# tests.
+# There are two components: runner, for gating binaries as they are; dev, for
+# building tests.
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY plugin/include/leakgate DESTINATION include COMPONENT dev)
@@ -15,7 +15,7 @@ if(LEAKGATE_BUILD_RUNNER)
   install(TARGETS leakgate EXPORT leakgate RUNTIME DESTINATION bin COMPONENT runner)
   install(TARGETS leakgate_agent LIBRARY DESTINATION lib COMPONENT runner)
   install(FILES LICENSE DESTINATION share/doc/leakgate COMPONENT runner)
-  if(LEAKGATE_NOTICES)  # of what is linked in: ci/package
+  if(LEAKGATE_NOTICES)  # the licences of linked libraries, from ci/package
     install(DIRECTORY ${LEAKGATE_NOTICES} DESTINATION share/doc/leakgate COMPONENT runner)
   endif()
 

@@ -1,22 +1,22 @@
-# How the runner finds its libraries. It starts once a test, often, and the dynamic linker takes longer for a
-# dozen libraries than all else does: so they are linked in wherever there are static ones. Those of the C
-# library are not, since plugins of its own and of elfutils (debuginfod) are loaded while it runs.
+# How the runner finds its libraries. The runner often starts once for each test, and the dynamic linker would
+# take longer for a dozen libraries than everything else: so libraries are linked statically if possible. The C
+# library is not, since plugins of its own and of elfutils (debuginfod) are loaded while the runner runs.
 #
 #   leakgate_find_library(dw HEADER elfutils/libdwfl.h CALL "dwfl_end(nullptr)" NEEDS elf lzma)
-#   target_link_libraries(room PUBLIC leakgate_dw)
+#   target_link_libraries(target PUBLIC leakgate_dw)
 include_guard(GLOBAL)
 include(CheckCXXSourceCompiles)
 
 option(LEAKGATE_STATIC_LIBRARIES "Link the runner with static libraries, where there are any" ON)
-# Sanitizers look into the C++ library's own calls, too.
+# Sanitizers also check the C++ library's own calls.
 set(leakgate_links_static ${LEAKGATE_STATIC_LIBRARIES})
 if(LEAKGATE_SANITIZE)
   set(leakgate_links_static OFF)
 endif()
 set(leakgate_links_static_cxx ${leakgate_links_static})
 
-# Whether a program of `code` can be linked with the libraries. What fails is tried again next time:
-# a package may be missing.
+# Sets whether a program of `code` can be linked with the libraries. After a failure it is tried again next
+# time, because a package may be missing.
 function(_leakgate_can_link out_can code)
   set(CMAKE_REQUIRED_LIBRARIES ${ARGN})
   set(CMAKE_REQUIRED_QUIET ON)
@@ -28,7 +28,7 @@ function(_leakgate_can_link out_can code)
   set(${out_can} ${${out_can}} PARENT_SCOPE)
 endfunction()
 
-# The static library that stands beside the shared one: another is another version's, perhaps.
+# Finds the static library beside the shared one, because one elsewhere may be of another version.
 function(_leakgate_find_static out_file name shared)
   cmake_path(GET shared PARENT_PATH folder)
   find_library(LEAKGATE_STATIC_${name} lib${name}.a PATHS ${folder} NO_DEFAULT_PATH)
@@ -37,9 +37,9 @@ function(_leakgate_find_static out_file name shared)
 endfunction()
 
 # Makes the target leakgate_NAME of the library NAME: the static one, if a program that makes the CALL can be
-# linked with it and with what it NEEDS, else the shared one. TARGET is that of a package that was found, and
-# tells where the headers are. LIKE names a library whose objects this one shares: both are static, or both are
-# not. A library in C++ says so, for then all or none share the C++ library.
+# linked with it and with what it NEEDS, otherwise the shared one. TARGET is the target of a package that was
+# found, which has the path of the headers. LIKE names a library whose objects this one shares: either both are
+# static, or neither is. CXX marks a library in C++: either all of these share the C++ library, or none does.
 function(leakgate_find_library name)
   cmake_parse_arguments(PARSE_ARGV 1 library "CXX" "HEADER;CALL;TARGET;LIKE" "NEEDS")
   add_library(leakgate_${name} INTERFACE)

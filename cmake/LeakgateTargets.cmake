@@ -1,4 +1,4 @@
-# What all of leakgate's own targets share. Targets of users are left alone.
+# Settings that all of leakgate's own targets share. Targets of users are not changed.
 
 # Outputs at bin/ and lib/ of the build tree, where the runner looks for the
 # agent just as it does once installed.
@@ -14,7 +14,7 @@ function(leakgate_set_warnings target)
     $<$<BOOL:${LEAKGATE_WERROR}>:-Werror>)
 endfunction()
 
-# Lines are all that reports of sanitizers and debuggers' backtraces need.
+# Reports of sanitizers and debuggers' backtraces need only lines.
 function(leakgate_set_debug_info target)
   if(LEAKGATE_LINES_ONLY)
     target_compile_options(${target} PRIVATE -g1)
@@ -25,7 +25,7 @@ endfunction()
 # people's processes and replaces malloc, so it is never built with one.
 function(leakgate_set_sanitizers target)
   if(LEAKGATE_SANITIZE)
-    # What the undefined-behaviour sanitizer finds fails the test, as what the others do.
+    # Findings of the undefined-behaviour sanitizer fail the test, like those of the others.
     set(more -fno-sanitize-recover=all)
     if(LEAKGATE_SANITIZE STREQUAL "address,undefined")
       # nlohmann_json makes an integer of any number that a report has, however large; and

@@ -1,4 +1,4 @@
-# What a project that uses leakgate writes in its CMakeLists.txt: docs/cmake.md.
+# The functions for projects that use leakgate, documented in docs/cmake.md.
 #
 #   leakgate_discover_tests(target ...)   each test of a GoogleTest binary, gated
 #   leakgate_add_test(NAME .. COMMAND ..) one command, gated
@@ -116,7 +116,7 @@ function(leakgate_add_test)
     SKIP_RETURN_CODE 77 FIXTURES_REQUIRED leakgate ATTACHED_FILES_ON_FAIL "${result}")
 endfunction()
 
-# Sets in the caller what it was not given.
+# Sets defaults in the caller for arguments that it was not given.
 macro(_leakgate_default name value)
   if("${arg_${name}}" STREQUAL "")
     set(arg_${name} "${value}")

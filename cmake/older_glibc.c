@@ -1,6 +1,5 @@
-// What the static libraries of Debian 12 take from glibc 2.32 and later, for a runner that is
-// linked with an older one (LeakgateOlderGlibc.cmake). Part of the runner in packages, and of
-// nothing else.
+// The functions of glibc 2.32 and later that the static libraries of Debian 12 use, for a runner that
+// is linked with an older glibc (LeakgateOlderGlibc.cmake). Only the runner in packages contains this.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -13,10 +12,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// glibc 2.32: whether there is only one thread. Nobody tells here, so that there may be more.
+// glibc 2.32: whether there is only one thread. This is not known here, so there may be more.
 const char __libc_single_threaded = 0;
 
-// glibc 2.36. Where the kernel has no random number to give, the C++ library may not make one up.
+// glibc 2.36. If the kernel provides no random number, the C++ library must not use another source.
 uint32_t arc4random(void) {
   uint32_t number;
   if (getentropy(&number, sizeof(number)) != 0) abort();
@@ -32,7 +31,7 @@ static void CloseIfIn(int fd, unsigned first, unsigned last, int flags) {
   }
 }
 
-// "12" is 12; -1 for what is no number.
+// Returns 12 for "12"; -1 if the text is not a number.
 static int NumberIn(const char* name) {
   int number = 0;
   for (; *name != '\0'; ++name) {
@@ -42,8 +41,8 @@ static int NumberIn(const char* name) {
   return number;
 }
 
-// glibc 2.34. Linux has it since 5.9, and sandboxes that know it not yet forbid it. A child that has
-// just been forked calls it: no memory may be allocated.
+// glibc 2.34. Linux has the call since 5.9, and sandboxes that do not know it forbid it. A child that
+// has just been forked calls it: no memory may be allocated.
 int close_range(unsigned first, unsigned last, int flags) {
   const long done = syscall(SYS_close_range, first, last, flags);
   if (done == 0 || (errno != ENOSYS && errno != EPERM)) return (int)done;
@@ -62,7 +61,7 @@ int close_range(unsigned first, unsigned last, int flags) {
   return 0;
 }
 
-// glibc 2.35: where the frame descriptions are of the code at an address, for whoever throws.
+// glibc 2.35: finds the frame descriptions of the code at an address, for throwing exceptions.
 struct Search {
   uintptr_t address;
   struct dl_find_object* answer;

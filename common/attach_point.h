@@ -1,11 +1,11 @@
-// How the runner takes hold of an agent in a process that runs already. The agent exports a
-// variable, which the runner reads in the process's memory. The variable names functions, which the
-// runner calls there on one of the process's own threads (runner/attach/linux/remote_calls.h).
+// How the runner reaches an agent in a process that already runs. The agent exports a variable,
+// which the runner reads in the process's memory. The variable names functions, which the runner
+// calls there on one of the process's own threads (runner/attach/linux/remote_calls.h).
 //
 //   kIdle ---- enable ----> kTracing ---- disable ----> kSwitchedOff ---- release ----> kIdle
 //
-// Between disable and release the region stays mapped, since a thread may still be in the middle of
-// recording. The runner calls release when it has seen that none is.
+// Between disable and release the region stays mapped, since a thread may still be recording. The
+// runner calls release when it has seen that no thread is.
 #pragma once
 
 #include <atomic>
@@ -24,11 +24,11 @@ enum class AttachState : std::uint32_t {
   kSwitchedOff = 3,  // it was disabled, or failed to start, and has not been released yet
 };
 
-// What became of the last call.
+// The result of the last call.
 enum class AttachOutcome : std::uint32_t {
   kNone = 0,
   kDone = 1,
-  kWrongState = 2,     // the state was not the one that the call needs
+  kWrongState = 2,     // the call is not allowed in this state
   kNoAnswer = 3,       // there is no runner at the control socket, or one of another user
   kToldToStayOff = 4,  // the runner gave no region
   kFailed = 5,         // the region's header says why
@@ -36,20 +36,23 @@ enum class AttachOutcome : std::uint32_t {
   kBusy = 7,           // of release: a thread is in the middle of recording
 };
 
-// The runner reads it while the thread that it has made a call on is stopped, which is order
-// enough.
+// The runner reads it while the thread is stopped on which it has made a call, which gives enough
+// ordering.
 struct AttachPoint {
   std::uint64_t magic;
   std::uint32_t layout_version;
-  std::atomic<std::uint32_t> state;      // AttachState
-  std::atomic<std::int32_t> pid;         // whose state it is: a fork child inherits the words only
-  std::atomic<std::uint32_t> outcome;    // AttachOutcome
-  std::atomic<std::int32_t> runner_pid;  // of the runner that has made the region
-  std::atomic<std::uint32_t> is_loaded_late;    // 1 if loaded into the running process
-  std::atomic<std::uint32_t> slots_changed;     // addresses in modules' tables, by the last call
-  std::atomic<std::uint32_t> slots_unresolved;  // of those: the linker may resolve them yet
-  void (*enable)(const char* control);          // the control socket's name
-  void (*redirect_again)();  // for slots that the dynamic linker has resolved meanwhile
+  std::atomic<std::uint32_t> state;  // AttachState
+  // The process to which the state belongs: a fork child only inherits the words.
+  std::atomic<std::int32_t> pid;
+  std::atomic<std::uint32_t> outcome;         // AttachOutcome
+  std::atomic<std::int32_t> runner_pid;       // the runner that has made the region
+  std::atomic<std::uint32_t> is_loaded_late;  // 1 if loaded into the running process
+  // Addresses in modules' tables that the last call has changed.
+  std::atomic<std::uint32_t> slots_changed;
+  // Those of them that the dynamic linker may still resolve.
+  std::atomic<std::uint32_t> slots_unresolved;
+  void (*enable)(const char* control);  // the control socket's name
+  void (*redirect_again)();             // for slots that the dynamic linker has resolved meanwhile
   void (*disable)();
   void (*release)();
 };

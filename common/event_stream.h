@@ -1,8 +1,9 @@
-// The events of a recording: what each thread allocated, freed and mapped, in its order.
+// The events of a recording: what each thread allocated, freed and mapped, in the thread's order.
 //
 // They pass through buffers in the region. A thread takes a free buffer, writes its events there,
-// and takes the next when that is full. The runner drains the buffers into a file while the process
-// runs, and gives them back. So a process that is killed leaves all that its threads had written.
+// and takes the next one when that is full. The runner drains the buffers into a file while the
+// process runs, and frees them again. So if the process is killed, all that its threads have
+// written remains.
 //
 //   thread 1   [buffer 4: full] [buffer 0: owned, 3104 bytes used]
 //   thread 2   [buffer 2: owned, 64 bytes used]
@@ -18,7 +19,7 @@ namespace leakgate {
 
 // What a thread does if no buffer is free.
 enum class WhenFull : std::uint32_t {
-  kLose = 0,  // it goes on, and counts the events that it has lost
+  kLose = 0,  // it continues, and counts the events that it has lost
   kWait = 1,  // it waits for one; if the runner drains nothing for seconds, it loses events
 };
 
@@ -36,44 +37,45 @@ struct EventControl {
   std::uint32_t time_shift;    // a unit of time is 2^time_shift ticks of the clock
   std::uint32_t reserved0;
 
-  // Written by the runner before, and at any time. Where more threads than buffers hold one, the
-  // runner adds some. If there is no room for more, threads wait no longer.
+  // Written by the runner before, and at any time. When more threads than there are buffers hold
+  // one, the runner adds some. If there is no room for more, threads do not wait any longer.
   std::atomic<std::uint32_t> buffer_count;  // release, and acquire by threads
   std::atomic<std::uint32_t> when_full;     // WhenFull; relaxed
   // Written by the runner at any time, or by another command of the user's.
-  std::atomic<std::uint32_t> is_stopped;  // 1: the recording is to end, and the program goes on
-  // 0: events are not recorded now. Threads read it relaxed: what is under way just then may be in
-  // the recording or not.
+  std::atomic<std::uint32_t> is_stopped;  // 1: the recording is to end, and the program continues
+  // 0: events are not recorded now. Threads read it relaxed: an event that happens just then may be
+  // in the recording or not.
   std::atomic<std::uint32_t> is_on;
-  std::atomic<std::uint32_t> drained;  // raised when buffers were given back; a futex; release
+  std::atomic<std::uint32_t> drained;  // raised when buffers were freed; a futex; release
 
   // Written by the agent.
   alignas(64) std::atomic<std::uint32_t> filled;  // raised when a buffer is full; a futex; seq_cst
-  std::atomic<std::uint32_t> runner_waits;  // by both: 1 while the runner sleeps there; seq_cst
-  std::atomic<std::uint64_t> waits;         // how often a thread had to wait for a buffer
-  std::atomic<std::uint64_t> waited_ns;     // and how long, in all
-  // Buffers that are free; written by both: release by who gives one back, acquire by who takes
-  // one.
+  // Written by both sides: 1 while the runner sleeps on `filled`; seq_cst.
+  std::atomic<std::uint32_t> runner_waits;
+  std::atomic<std::uint64_t> waits;      // how often a thread had to wait for a buffer
+  std::atomic<std::uint64_t> waited_ns;  // and how long, in all
+  // The number of free buffers. Both sides write it: the one that frees a buffer with release, the
+  // one that takes it with acquire.
   alignas(64) std::atomic<std::int32_t> free_count;
   std::atomic<std::uint32_t> next_to_try;  // where the search for a free one begins
 };
 static_assert(sizeof(EventControl) == 192);
 
 enum class EventBufferState : std::uint32_t {
-  kFree = 0,   // for any thread to take
-  kOwned = 1,  // a thread writes there; what is used can be read
-  kFull = 2,   // nobody writes there any more, and the runner is to give it back
+  kFree = 0,   // any thread may take it
+  kOwned = 1,  // a thread writes there; the used part can be read
+  kFull = 2,   // nobody writes there any more, and the runner is to free it
 };
 
 struct alignas(64) EventBuffer {
-  // EventBufferState; release by who gives the buffer away, acquire by who takes it or reads it.
+  // EventBufferState; release when a buffer is handed over, acquire when it is taken or read.
   std::atomic<std::uint32_t> state;
   std::uint32_t thread;                   // in the region's table
   std::uint64_t sequence;                 // orders the buffers of one thread, from 1
   std::uint64_t begin_time;               // what the first event's time is relative to, in units
-  std::uint32_t context;                  // of allocations until an event tells of another
+  std::uint32_t context;                  // of allocations, until an event changes it
   std::atomic<std::uint32_t> used_bytes;  // release, after the events; acquire by the runner
-  // Events that the thread has lost since its buffer before, and when that began and ended.
+  // Events that the thread has lost since its previous buffer, and when that began and ended.
   std::uint64_t lost_events;
   std::uint64_t lost_begin;  // in units
 };
@@ -106,15 +108,16 @@ enum class OtherEvent : std::uint64_t {
                       // word 3: bytes
   kUnmap = 8,         // value: stack; word 2: address; word 3: bytes
   kCommit = 9,        // value: stack; word 2: address; word 3: bytes: reserved memory is committed
-  kDecommit = 10,  // value: stack; word 2: address; word 3: bytes: committed memory is given back
+  // Value: stack; word 2: address; word 3: bytes: committed memory is returned to the kernel.
+  kDecommit = 10,
   kModulesChange = 11,  // value: 1 a module was loaded, 2 one was unloaded
-  kRestore = 12,        // as kMap: the free before did not happen, the block is live as it was
+  kRestore = 12,  // as kMap: the preceding free did not happen, and the block is live as before
 };
 
-// What is longer is cut.
+// Longer names are cut.
 inline constexpr std::uint32_t kMostMarkBytes = 1024;
 
-// How many words follow the first one, which has `value`.
+// Returns how many words follow the first one, which has `value`.
 constexpr std::uint32_t WordsAfter(OtherEvent event, std::uint64_t value) {
   constexpr std::uint32_t kBytesOfWord = sizeof(std::uint64_t);
   switch (event) {

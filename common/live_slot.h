@@ -7,10 +7,10 @@
 //
 // A block is at least 24 usable bytes long (glibc), and the agent asks every
 // other allocator for at least 32, so two granules are always the block's own.
-// The top bit tells a start word from all others, so a reader in another process never takes one
-// for the other while the block changes hands. A reader that has found the same start word and rest
-// word once more, after the size, has read one block. Behind the rest word of a smaller block,
-// words of an earlier block may be left.
+// The top bit distinguishes a start word from all others, so a reader in another process never
+// takes one for the other while the block changes hands. If a reader finds the same start word and
+// rest word once more after it has read the size, it has read one block. After the rest word of a
+// smaller block, words of an earlier block may be left.
 #pragma once
 
 #include <cstdint>

@@ -2,8 +2,8 @@
 // threads. There is one record for each, in a table of the region.
 //
 // The agent writes records under a lock, and the runner reads them at any time: `sequence` is odd
-// while a record changes, and a higher number afterwards, which is a release and an acquire. A
-// mapping that is cut in two has two records from then on.
+// while a record changes, and a higher number afterwards. It is written with release and read with
+// acquire. A mapping that is cut in two has two records from then on.
 //
 //   mmap 3 pages                 [ A            ]
 //   munmap the middle one        [ A ]      [ A ]
@@ -35,11 +35,11 @@ struct MappingRecord {
 };
 static_assert(sizeof(MappingRecord) == 64);
 
-// What stands in front of the table.
+// The header in front of the table.
 struct alignas(64) MappingTotals {
   std::atomic<std::uint32_t> record_count;  // records ever in use at once; ids are from 1
   std::uint32_t reserved;
-  // All that was ever committed, even if it is gone. Relaxed.
+  // All that was ever committed, even if it has been unmapped. Relaxed.
   std::atomic<std::uint64_t> mapped_bytes;
   std::atomic<std::uint64_t> mapped_count;
 };

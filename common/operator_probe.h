@@ -37,7 +37,7 @@ inline constexpr std::uint32_t kOperatorFormCount = 8;
 static_assert(sizeof(kOperatorForms) / sizeof(OperatorForm) == kOperatorFormCount);
 
 struct ProbedObject {
-  // With it, no copy of this looks like a pointer to the object, not even an odd one.
+  // With this mask, no copy of the field looks like a pointer to the object, not even an odd one.
   static constexpr std::uint64_t kMask = 0x5a3c'96e1'0f78'b4d2;
 
   std::uint64_t masked;      // the object's address ^ kMask

@@ -1,9 +1,9 @@
 // The region: the memory that the test process and the runner share.
 //
-// The runner creates it as a memfd, sized in full and sealed, before the process is resumed. The
+// The runner creates it as a memfd, in its full size and sealed, before the process is resumed. The
 // agent fills it. The runner reads it at any moment, also after the process has died. It is sparse:
-// only what is touched costs memory. It holds no pointers, since the two map it at different
-// addresses.
+// only the parts that are touched cost memory. It contains no pointers, since the two processes map
+// it at different addresses.
 //
 // Threat model for the runner: the process under test may write anything here
 // at any time. Copy once, check the copy, use the copy.
@@ -34,8 +34,8 @@ inline constexpr std::uint64_t kRegionMagic = 0x6574'6167'6b61'656cULL;  // "lea
 // mappings and measuring windows.
 inline constexpr std::uint32_t kLayoutVersion = 17;
 
-// How many frames of a stack are recorded: as many as the agent has room for, and as many as the
-// runner asks for unless it is told otherwise.
+// How many frames of a stack are recorded: the agent has room for kMaxStackDepth, and the runner
+// asks for kDefaultStackDepth unless the user gives another number.
 inline constexpr std::uint32_t kMaxStackDepth = 1024;
 inline constexpr std::uint32_t kDefaultStackDepth = 256;
 
@@ -49,7 +49,7 @@ enum class AgentFailure : std::uint32_t {
   kCanaryUnseen = 2,  // a block allocated as a trial was not recorded
 };
 
-// Who told the agent where tests begin and end.
+// How the agent learns where tests begin and end.
 enum class BoundarySource : std::uint32_t { kNone = 0, kStream = 1, kListener = 2 };
 
 // How the program ended, as far as the agent could see from inside.
@@ -57,15 +57,15 @@ enum class ProgramEnd : std::uint32_t {
   kUnseen = 0,     // killed, replaced by exec, or ended by a bare system call
   kExit = 1,       // exit handlers ran
   kImmediate = 2,  // _exit, _Exit or quick_exit
-  kDetached = 3,   // it has not ended: tracing was switched off while it ran
+  kDetached = 3,   // it has not ended: tracing was disabled while it ran
 };
 
-// kProcess is what the runner calls the program window of a child that a budget file names. No
-// region holds it.
+// kProcess is the runner's name for the program window of a child that a budget file names. It
+// stands in no region.
 enum class WindowKind : std::uint32_t { kProgram = 1, kSuite = 2, kTest = 3, kProcess = 4 };
 enum class WindowState : std::uint32_t { kUnused = 0, kOpen = 1, kClosed = 2 };
 
-// kNotPassed is failed or skipped: GoogleTest's stream of events does not tell which.
+// kNotPassed means failed or skipped: GoogleTest's stream of events does not distinguish them.
 enum class TestResult : std::uint32_t {
   kUnknown = 0,
   kPassed = 1,
@@ -74,7 +74,7 @@ enum class TestResult : std::uint32_t {
   kNotPassed = 4,
 };
 
-// What the agent asks the runner (Mailbox::question), and waits for.
+// What the agent asks the runner (Mailbox::question) and waits for.
 enum class Question : std::uint32_t {
   kJudge = 0,          // a window has ended: is it within budget?
   kTestBegins = 1,     // asked only with kAskAtTestBegin
@@ -88,12 +88,13 @@ enum class Question : std::uint32_t {
   kOperatorsProbed = 9      // asked only with kAskToProbe; the text is ProbedObjects
 };
 
-// The agent writes the snapshot files that the program's code asks for. The runner is told no path,
-// so it cannot be made to write where only the runner may. It takes the snapshot into its own
-// memory, and the agent reads that in order, in parts of Mailbox::kTextCapacity bytes each, of
-// which the last one may be shorter. The runner forgets the snapshot with the last part.
+// The agent writes the snapshot files that the program's code asks for. The runner is not given a
+// path, so it cannot be made to write to a place that only the runner may write to. It takes the
+// snapshot into its own memory, and the agent reads that in order, in parts of
+// Mailbox::kTextCapacity bytes each, of which the last one may be shorter. The runner forgets the
+// snapshot after the last part.
 
-// What else the runner wants to be asked: bits of RegionHeader::asks.
+// What else the agent is to ask the runner: bits of RegionHeader::asks.
 inline constexpr std::uint32_t kAskAtTestBegin = 1;
 inline constexpr std::uint32_t kAskAtIterationEnd = 2;
 inline constexpr std::uint32_t kAskAtTestEnd = 4;   // also if nothing is outstanding
@@ -101,10 +102,11 @@ inline constexpr std::uint32_t kAskAtSuiteEnd = 8;  // likewise
 // These are set before the process gets the region.
 inline constexpr std::uint32_t kAskAtProcessEnd = 16;
 inline constexpr std::uint32_t kHasNoTests = 32;  // a child that a budget file names: one window
-inline constexpr std::uint32_t kAskAtNewDescriptors = 64;  // a suite left any: also ask at its end
-inline constexpr std::uint32_t kAskToPlant = 128;          // leave kPlantedBytes behind in one test
-inline constexpr std::uint32_t kAskNoVerdicts = 256;       // no kJudge but by the bits above
-// Instead of calling main, try out operators new and delete, and end (operator_probe.h).
+// If a suite has left any descriptors open: also ask at its end.
+inline constexpr std::uint32_t kAskAtNewDescriptors = 64;
+inline constexpr std::uint32_t kAskToPlant = 128;     // leave kPlantedBytes behind in one test
+inline constexpr std::uint32_t kAskNoVerdicts = 256;  // no kJudge but by the bits above
+// Instead of calling main, try out operators new and delete, and then end (operator_probe.h).
 inline constexpr std::uint32_t kAskToProbe = 512;
 
 // What `leakgate run --plant-leak` leaves behind, so that users see their gate fail.
@@ -123,14 +125,14 @@ struct Totals {
   std::uint64_t allocated_blocks;
   std::uint64_t freed_bytes;
   std::uint64_t freed_blocks;
-  // Of those freed: by the thread that had allocated them in the same window, and had allocated
-  // nothing since. Only counted where the runner asks for it.
+  // Those of the freed blocks that were freed by the thread that had allocated them, in the same
+  // window, before that thread allocated again. Only counted if the runner asks for it.
   std::uint64_t temporary_bytes;
   std::uint64_t temporary_blocks;
 };
 static_assert(sizeof(Totals) == 48);
 
-// Memory of the agent's module in which it keeps what is the program's. Pointers there count.
+// Memory of the agent's module in which it keeps memory of the program. Pointers there count.
 struct KeptRange {
   std::uint64_t begin;  // both 0: none
   std::uint64_t end;
@@ -150,15 +152,15 @@ struct alignas(64) RegionHeader {
   std::uint32_t stack_events;      // whose stacks are recorded: bits of common/stack_event.h
   std::uint32_t counts_temporary;  // 1 if temporary blocks are to be counted (Totals)
 
-  // Written by the runner at any time; relaxed: nothing is read by it.
+  // Written by the runner at any time; relaxed, because nothing else is published with it.
   std::atomic<std::uint32_t> asks;  // kAsk... bits
-  // Ends of earlier iterations are not asked about, though kAskAtIterationEnd is set.
+  // No question is asked at the ends of earlier iterations, even if kAskAtIterationEnd is set.
   std::atomic<std::uint32_t> first_iteration_asked;
 
-  // Written by the agent. A count is a release, after the record that is counted, and an acquire
-  // for whoever reads records. Where entries say themselves whether they are there (threads,
-  // contexts, earlier frees, own ranges) and where nothing is read by it (boundaries, drops, ends,
-  // the last two), it is relaxed.
+  // Written by the agent. Each count is stored with release after the counted record is complete,
+  // and loaded with acquire by readers of the records. The counts are relaxed where entries say
+  // themselves whether they are complete (threads, contexts, earlier frees, own ranges), and where
+  // no records belong to them (boundaries, drops, ends, the last two).
   std::atomic<std::uint32_t> agent_state;       // AgentState; release, after the rest is set up
   std::atomic<std::uint32_t> agent_failure;     // AgentFailure
   std::atomic<std::uint32_t> boundaries;        // BoundarySource
@@ -179,13 +181,14 @@ struct alignas(64) RegionHeader {
   std::atomic<std::uint32_t> measuring_window_count;   // measuring window ids in use, 0 included
   std::atomic<std::uint64_t> drops[kDropReasonCount];  // by DropReason
   std::atomic<std::uint64_t> stack_ends[kUnwindEndCount];  // distinct stacks, by UnwindEnd
-  // When tracing was enabled in the running process (CLOCK_REALTIME); what was allocated before is
-  // not known. 0 if the process has been traced from its first instruction.
+  // When tracing was enabled in a process that was already running (CLOCK_REALTIME); nothing is
+  // known about allocations before that. 0 if the process has been traced from its first
+  // instruction.
   std::atomic<std::uint64_t> attached_at_ns;
   // 1 if the initialiser of a local static variable has thrown, and so runs again, or was left by a
   // jump.
   std::atomic<std::uint32_t> static_was_aborted;
-  // The rest is written before `agent_state`.
+  // The following is written before `agent_state`.
   std::uint32_t has_own_operators;  // 1 if the program replaces operators new and delete
   KeptRange kept_ranges[kKeptRanges];
 };
@@ -193,8 +196,8 @@ static_assert(sizeof(RegionHeader) == 384);
 
 // One question at a time from a thread of the test process to the runner, and its answer. The agent
 // writes `window`, raises `request` and waits on `reply`; both are futexes. The runner writes the
-// answer and sets `reply` to the request's number. Both are releases, and acquires on the other
-// side.
+// answer and sets `reply` to the request's number. Both are stored with release, and loaded with
+// acquire on the other side.
 struct Mailbox {
   static constexpr std::uint32_t kFileCapacity = 4096;
   static constexpr std::uint32_t kTextCapacity = 0x1'0000 - kFileCapacity - 64;
@@ -209,10 +212,10 @@ struct Mailbox {
   std::uint32_t question;   // Question
   std::int32_t tid;         // of the thread that asks
   std::uint32_t iteration;  // of --gtest_repeat, from 1
-  // A measuring window, or the part for kReadSnapshot, from 0; for kJudge 1 if descriptors are open
-  // that were not when the suite began, else 0.
+  // A measuring window, or the part for kReadSnapshot, from 0. For kJudge 1 if descriptors are open
+  // that were not open when the suite began, else 0.
   std::uint32_t subject;
-  std::uint32_t text_room;  // how much text the asker takes for kMeasure...; 0 for none
+  std::uint32_t text_room;  // how much text the agent has room for with kMeasure...; 0 for none
   std::int64_t bytes;       // the answer to these; -1 if there is none
   std::int64_t blocks;
   char file[kFileCapacity];
@@ -220,9 +223,9 @@ struct Mailbox {
 };
 static_assert(sizeof(Mailbox) == 0x1'0000);
 
-// One window. `live_*` is what shards have handed over: releases, as AddAsOwner is
-// (plugin/agent/windows/counters.cpp). The rest of the window's count is still in the shards whose
-// `window` it is. The peak and the number of mappings are relaxed.
+// One window. `live_*` is what the shards have handed over; it is stored with release (AddAsOwner
+// in plugin/agent/windows/counters.cpp). The rest of the window's count is still in the shards
+// whose `window` it is. The peak and the number of mappings are relaxed.
 struct WindowRecord {
   std::atomic<std::uint32_t> state;  // WindowState; release, after the fields below
   std::uint32_t kind;                // WindowKind
@@ -243,13 +246,13 @@ struct WindowRecord {
 };
 static_assert(sizeof(WindowRecord) == 184);
 
-// A thread. The record is made when the thread begins, or, if nobody saw that, when it first
+// A thread. The record is made when the thread begins, or, if its begin was not seen, when it first
 // allocates.
 struct ThreadRecord {
   std::int32_t tid;            // release, after the fields below; 0: the record is not there yet
-  std::uint32_t birth_window;  // current when it was made
+  std::uint32_t birth_window;  // the window that was current when the record was made
   std::uint32_t parent;        // the thread that created it; 0 if not known
-  std::uint32_t origin_stack;  // where it did so; 0 if not known
+  std::uint32_t origin_stack;  // the stack of that creation; 0 if not known
   std::uint64_t pointer;  // the thread pointer, where the stack ends unless it is the main thread's
   std::atomic<std::uint32_t> has_ended;  // 1; release, after `name`
   std::uint32_t reserved0;
@@ -258,9 +261,9 @@ struct ThreadRecord {
 };
 static_assert(sizeof(ThreadRecord) == 64);
 
-// What a live block was allocated in: a window, by a thread, within an allowance of the code's or
-// none, while certain measuring windows were open. Each thread makes a context when it first
-// allocates so. More than one context may say the same.
+// The circumstances in which a live block was allocated: a window, a thread, an allowance of the
+// code or none, and the measuring windows that were open. Each thread makes a context when it first
+// allocates in these circumstances. Several contexts may be equal.
 struct ContextRecord {
   std::uint32_t window;
   std::uint16_t thread;
@@ -272,14 +275,14 @@ static_assert(sizeof(ContextRecord) == 16);
 
 enum class AllowanceKind : std::uint32_t {
   kScoped = 1,    // leakgate::ScopedAllowance: blocks allocated while it holds
-  kExpected = 2,  // leakgate::ExpectOutstanding: what the test means to leave
-  kLeftOn = 3,    // a scope that was still on when its test or suite had ended: allows nothing
+  kExpected = 2,  // leakgate::ExpectOutstanding: what the test leaves on purpose
+  kLeftOn = 3,    // a scope that was still active when its test or suite had ended: allows nothing
 };
 
 // An allowance that the program's own code gives, with its reason.
 struct AllowanceRecord {
   std::uint32_t kind;    // AllowanceKind
-  std::uint32_t window;  // current when it was given
+  std::uint32_t window;  // the window that was current when it was given
   TextRef reason;
   TextRef file;  // where in the code
   std::uint32_t line;
@@ -289,17 +292,18 @@ struct AllowanceRecord {
 };
 static_assert(sizeof(AllowanceRecord) == 48);
 
-// The free of a block in a later window than it was allocated in.
+// The free of a block in a later window than the one in which it was allocated.
 struct EarlierFree {
   std::uint32_t stack;  // of the allocation
-  // In which it was freed; release, after the rest. 0: the entry is not there yet, or withdrawn.
+  // The window in which it was freed; release, after the rest. 0: the entry is not complete yet, or
+  // was withdrawn.
   std::uint32_t window;
   std::uint64_t size_bytes;
 };
 static_assert(sizeof(EarlierFree) == 16);
 
 enum class FreeErrorKind : std::uint32_t {
-  kMismatched = 1,  // freed by another family than it was allocated by
+  kMismatched = 1,  // freed by a function of another family than the one that allocated it
   kDouble = 2,      // freed once before, and not allocated since
 };
 
@@ -320,15 +324,15 @@ struct FreeError {
 };
 static_assert(sizeof(FreeError) == 48);
 
-// Memory of the agent's own in the process. No block is alive because of a pointer from there.
+// Memory of the agent's own in the process. Pointers in it keep no block alive.
 struct OwnRange {
   std::uint64_t begin;
   std::uint64_t end;  // release, after `begin`; 0: the entry is not there yet
 };
 static_assert(sizeof(OwnRange) == 16);
 
-// Bytes and blocks. One thread counts them; all threads count in the tallies of frees by stack.
-// Blocks are counted after bytes, with release.
+// Bytes and blocks. Only one thread counts them, except that all threads count in the tallies of
+// frees by stack. Blocks are counted after bytes, with release.
 struct Tally {
   std::atomic<std::uint64_t> bytes;
   std::atomic<std::uint64_t> blocks;
@@ -336,49 +340,50 @@ struct Tally {
 static_assert(sizeof(Tally) == 16);
 
 // A few lines of the program's own code that are measured (leakgate::Window). Besides their window,
-// blocks carry a number called phase: 0 while no measuring window is open, and another one whenever
-// one more is opened. So a measuring window was open in the phases from `first_phase` to less than
-// `end_phase`, on whatever thread, and whatever other windows were open.
+// blocks carry a number called phase: it is 0 while no measuring window is open, and a new number
+// whenever one more is opened. So a measuring window was open in the phases from `first_phase` to
+// less than `end_phase`, on whatever thread, and whatever other windows were open.
 struct MeasuringWindowRecord {
   std::atomic<std::uint32_t> state;  // WindowState; release, after the fields below
-  std::uint32_t window;              // current when it was opened
+  std::uint32_t window;              // the window that was current when it was opened
   std::uint32_t thread;              // the only one that it measures; 0 for all
   std::uint32_t line;                // where in the code
   TextRef name;
   TextRef file;
   std::uint32_t first_phase;
   std::uint32_t end_phase;     // valid once closed
-  std::uint64_t drops_before;  // for the agent's own look-ups
+  std::uint64_t drops_before;  // for the agent's own use
   std::uint64_t reserved[2];
 };
 static_assert(sizeof(MeasuringWindowRecord) == 64);
 
 // One thread's share of the counters. Only its owner writes it, with plain stores. The counters
-// only grow, and a thread that ends leaves them as they are to a later thread. What the owner has
+// only grow, and when a thread ends, a later thread continues with them. What the owner has
 // outstanding in the window `window` and the phase `phase` is
 //
 //   (allocated - allocated_before) - (freed_here - freed_here_before)
 //
-// `sequence` is odd while the owner hands that over to the window's record. It is a release then,
-// and an acquire for whoever sums; what it is about is relaxed. The counters are releases
-// (AddAsOwner).
+// `sequence` is odd while the owner hands that over to the window's record. It is stored with
+// release then, and loaded with acquire when counters are summed; the fields that it protects are
+// relaxed. The counters are stored with release (AddAsOwner).
 struct alignas(64) CounterShard {
   std::atomic<std::uint32_t> sequence;
   std::atomic<std::uint32_t> window;
   Tally allocated;
-  Tally freed_here;                     // blocks of the shard's window and phase at that time
-  std::uint64_t next_peak_check;        // the allocated.bytes at which to look at the peak again
+  Tally freed_here;               // blocks of the shard's window and phase at that time
+  std::uint64_t next_peak_check;  // the value of allocated.bytes at which the peak is checked again
   std::atomic<std::int32_t> owner_tid;  // 0 if a thread may take the shard; relaxed
   std::atomic<std::uint32_t> phase;
   Tally freed_else;  // blocks of other windows and phases
   Tally allocated_before;
   Tally freed_here_before;
-  // How stacks were found. Those that were not walked were proved unchanged.
+  // How stacks were found. Those that were not walked were proved to be unchanged.
   std::atomic<std::uint64_t> stacks_walked;
-  std::atomic<std::uint64_t> stacks_unprovable;  // of those walked: cannot be proved later
+  // Those of the walked ones that cannot be proved later.
+  std::atomic<std::uint64_t> stacks_unprovable;
   std::atomic<std::uint64_t> frames_walked;
-  std::atomic<std::uint64_t> rules_made;  // for frames walked that had no cached rule
-  // The block that the owner is reallocating. Meanwhile it is in no slot of the live map, because
+  std::atomic<std::uint64_t> rules_made;  // for walked frames that had no cached rule
+  // The block that the owner is reallocating. During that it is in no slot of the live map, because
   // the host's realloc may give its address to another thread. The bytes are written first.
   std::atomic<std::uint64_t> reallocated_address;  // 0 if there is none; release, and acquire
   std::atomic<std::uint64_t> reallocated_bytes;
@@ -388,11 +393,11 @@ struct alignas(64) CounterShard {
 };
 static_assert(sizeof(CounterShard) == 192);
 
-// A thread looks at the process's live bytes when it has allocated so much more. So a window's peak
-// is too low by less than this for each thread.
+// After each of so many allocated bytes, a thread checks the process's live bytes. So a window's
+// peak is too low by less than this for each thread.
 inline constexpr std::uint64_t kPeakStepBytes = 64 * 1024;
 
-// One mapped file that a recorded stack runs through. A module that is loaded anew, or another one
+// One mapped file that a recorded stack runs through. A module that is loaded again, or another one
 // at the same addresses, gets a record of its own.
 struct ModuleRecord {
   std::uint64_t begin;
@@ -405,9 +410,9 @@ struct ModuleRecord {
 static_assert(sizeof(ModuleRecord) == 64);
 
 // One frame of a call stack. The whole stack is read by following `parent` outwards. The first
-// kStackRootCount nodes are no frames: they end a stack, and their number is its UnwindEnd.
+// kStackRootCount nodes are not frames: each ends a stack, and its number is the UnwindEnd.
 //
-// The last two members are for the agent's own look-ups. They may change while others read them,
+// The last two members are for the agent's own use. They may change while the runner reads them,
 // through std::atomic_ref.
 struct StackNode {
   std::uint64_t pc;      // return address (one past it where the frame was interrupted)
@@ -421,11 +426,11 @@ static_assert(sizeof(StackNode) == 24);
 inline constexpr std::uint32_t kStackRootCount = 16;
 static_assert(kStackRootCount >= kUnwindEndCount);
 
-// With kStacksOfFree, what each stack has freed is counted: there is a Tally for each node, by its
+// With kStacksOfFree, the frees of each stack are counted: there is a Tally for each node, by its
 // number, so that there is room wherever the stack has a node. If the stack table is full
-// (UnwindEnd::kTableFull counts that), a free counts for the frames that have nodes. If nobody was
-// seen to free a block, it counts for the node of kNotTaken. With kCountsAllocations, there is
-// another such table of what each stack has allocated, freed or not.
+// (UnwindEnd::kTableFull counts that), a free counts for the frames that have nodes. If a free was
+// not seen, it counts for the node of kNotTaken. With kCountsAllocations, there is another such
+// table of what each stack has allocated, freed or not.
 
 // The live map: `address >> kChunkShift` picks a chunk through the directory, and the 16-byte
 // granule within that picks a word (common/live_slot.h).
@@ -434,9 +439,10 @@ inline constexpr std::uint32_t kGranuleShift = 4;
 static_assert(kEventAddressBits == kAddressBits - kGranuleShift);
 inline constexpr std::uint32_t kChunkShift = 26;
 inline constexpr std::uint64_t kChunkWords = 1ULL << (kChunkShift - kGranuleShift);
-// What is mapped by itself begins at a multiple of this: the largest page that a kernel may have.
+// Each separately mapped part begins at a multiple of this: the largest page that a kernel may
+// have.
 inline constexpr std::uint64_t kMappingAlignment = 65536;
-// A chunk has one page more, for the other words of a block in the last granules.
+// A chunk has one extra page, for the other words of a block in the last granules.
 inline constexpr std::uint64_t kChunkBytes =
     kChunkWords * sizeof(std::uint32_t) + kMappingAlignment;
 inline constexpr std::uint64_t kDirectoryEntries = 1ULL << (kAddressBits - kChunkShift);
@@ -482,7 +488,7 @@ inline constexpr std::uint64_t kEventBuffers = kEventControl + kMappingAlignment
 // Each entry is 0, or the number of a chunk plus one.
 inline constexpr std::uint64_t kDirectory = kEventBuffers + kMaxEventBuffers * sizeof(EventBuffer);
 inline constexpr std::uint64_t kChunks = kDirectory + kDirectoryEntries * sizeof(std::uint32_t);
-// Mapped only where events are recorded.
+// Mapped only if events are recorded.
 inline constexpr std::uint64_t kEvents = kChunks + kMaxChunks * kChunkBytes;
 inline constexpr std::uint64_t kEnd = kEvents + kMaxEventBytes;
 static_assert(kChunks % kMappingAlignment == 0 && kShards % kMappingAlignment == 0 &&

@@ -1,5 +1,5 @@
-// The events whose call stacks are recorded. A session asks for them, as Windows' heap tracing is
-// told by -stackwalk. Counting does not depend on this: every block is counted.
+// The events whose call stacks are recorded. A session chooses them, as -stackwalk does in heap
+// tracing on Windows. Counting does not depend on this: every block is counted.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace leakgate {
 // Bits of RegionHeader::stack_events.
 inline constexpr std::uint32_t kStacksOfAlloc = 1;    // malloc, calloc, memalign, new, new[]
 inline constexpr std::uint32_t kStacksOfRealloc = 2;  // realloc and reallocarray
-inline constexpr std::uint32_t kStacksOfFree = 4;     // all that frees, realloc included
+inline constexpr std::uint32_t kStacksOfFree = 4;     // all functions that free, including realloc
 inline constexpr std::uint32_t kAllStackEvents = 7;
 // Besides stacks: what each stack has allocated is counted, freed or not.
 inline constexpr std::uint32_t kCountsAllocations = 8;

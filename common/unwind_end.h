@@ -9,7 +9,7 @@ enum class UnwindEnd : std::uint32_t {
   kOutermost = 0,        // the frame description says that there is no caller
   kDepthLimit = 1,       // the stack was cut at the depth limit
   kNoUnwindInfo = 2,     // a frame has no .eh_frame
-  kBadUnwindInfo = 3,    // .eh_frame asks for what the unwinder does not know
+  kBadUnwindInfo = 3,    // .eh_frame contains something that the unwinder does not know
   kUnreadableStack = 4,  // a stack slot could not be read
   kNotAStack = 5,        // the stack pointer did not move towards the caller
   kTableFull = 6,        // no room was left in the stack table

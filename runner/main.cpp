@@ -45,7 +45,7 @@ void PrintRefusal(const std::exception& error) {
 int main(int argc, char** argv) {
   leakgate::HandleEndSignals();
   leakgate::KeepFreedPages();
-  leakgate::GiveThreadsRoom();
+  leakgate::RaiseThreadStackSize();
   try {
     const leakgate::Expected<int> exit_code = RunMain({argv + 1, argv + argc});
     if (exit_code) return leakgate::ExitCodeAfterOutput(*exit_code);

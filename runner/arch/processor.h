@@ -1,4 +1,4 @@
-// What files, the C library, the kernel and machine code have differently for each processor. Pure.
+// What differs between processors in files, the C library, the kernel and machine code. Pure.
 #pragma once
 
 #include <cstddef>
@@ -24,14 +24,14 @@ namespace leakgate {
 // The dynamic linker's file name begins with this.
 [[nodiscard]] std::string_view DynamicLinkerName();
 
-// The functions below know machine code of a process's C library, where they look for what has no
-// symbol. The code belongs to another process, and is not trusted.
+// The functions below recognise machine code of a process's C library, to find what has no symbol.
+// The code belongs to another process, and is not trusted.
 
 // The code that a signal handler returns to, which calls rt_sigreturn. Debuggers and unwinders
 // depend on these bytes, so they do not change.
 [[nodiscard]] std::span<const std::uint8_t> RestorerCode();
-// Returns whether it is in the code that the kernel maps into each process, instead of the C
-// library's.
+// Returns whether that code is in the code that the kernel maps into each process, instead of in
+// the C library's.
 [[nodiscard]] bool IsRestorerOfKernel();
 
 // __errno_location, whose `code` lies at `address`, reads from memory how far a thread's errno is
@@ -41,10 +41,11 @@ inline constexpr std::size_t kErrnoCodeBytes = 24;
 [[nodiscard]] std::optional<std::uint64_t> FindErrnoOffset(std::span<const std::uint8_t> code,
                                                            std::uint64_t address);
 
-// A second stack of return addresses, which the processor compares with the first. With it no call
-// can be made from outside. The fields are empty if the kernel tells of none there.
+// A second stack of return addresses, which the processor compares with the first. A process that
+// has one cannot be made to call functions from outside. The fields are empty if the kernel does
+// not report it.
 struct ShadowStack {
-  std::string_view status_field;  // the field of /proc/PID/status that tells of it
+  std::string_view status_field;  // the field of /proc/PID/status that reports it
   std::string_view enabled_word;  // is in that field if there is a shadow stack
   std::string_view tunable_off;   // the glibc tunable by which a program starts without it
 };

@@ -54,7 +54,7 @@ void SetStackPointer(RegisterSet& registers, std::uint64_t address);
 
 // Changes `registers` so that the kernel makes the thread's system call again, unless it runs a
 // signal handler first. REQUIRES: the call has returned to where ptrace stops the thread.
-void MakeCallAgain(RegisterSet& registers);
+void PrepareCallRestart(RegisterSet& registers);
 
 // Changes the fourth argument of a call that is made again. Functions need not keep its register.
 void SetFourthArgument(RegisterSet& registers, std::uint64_t value);
@@ -63,6 +63,6 @@ void SetFourthArgument(RegisterSet& registers, std::uint64_t value);
 [[nodiscard]] std::uint64_t WithoutSignature(std::uint64_t word);
 
 // Gives elfutils the registers with which an unwinding begins. Returns false if it refuses them.
-[[nodiscard]] bool TellUnwinder(Dwfl_Thread* thread, const RegisterSet& registers);
+[[nodiscard]] bool SetUnwinderRegisters(Dwfl_Thread* thread, const RegisterSet& registers);
 
 }  // namespace leakgate

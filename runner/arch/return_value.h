@@ -1,5 +1,5 @@
-// Reads machine code to tell what a function does with what a function that it calls has returned.
-// The code comes from a file, which is not trusted.
+// Reads machine code to find out how a function uses the result of a function that it calls. The
+// code comes from a file, which is not trusted.
 #pragma once
 
 #include <cstdint>

@@ -35,8 +35,8 @@ struct ThreadArea {
 // The rest finds stacks that glibc keeps for later threads: such a stack ends in the descriptor of
 // a thread that has ended.
 
-// Returns the addresses in `words`, which begin at `address`, where a descriptor may be. They only
-// have what most descriptors have.
+// Returns the addresses in `words`, which begin at `address`, where a descriptor may be: they have
+// what most descriptors have, which does not prove that they are some.
 [[nodiscard]] std::vector<std::uint64_t> FindDescriptors(std::uint64_t address,
                                                          std::span<const std::uint64_t> words);
 

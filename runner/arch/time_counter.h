@@ -1,4 +1,4 @@
-// The processor's counter of time, by which a recording's events tell the time
+// The processor's counter of time, which gives a recording's events their times
 // (common/event_stream.h).
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace leakgate {
 
-// Whether the processor says that its counter runs at one rate and never stops.
+// Returns whether the processor guarantees that its counter runs at one rate and never stops.
 [[nodiscard]] bool HasSteadyCounter();
 
 [[nodiscard]] std::uint64_t ReadCounter();

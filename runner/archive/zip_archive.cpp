@@ -24,16 +24,17 @@ constexpr std::uint64_t kMostTimesPacked = 300;
 constexpr std::uint64_t kAnyUnpackedBytes = 1ULL
                                             << 30;  // always allowed, however small the archive is
 
-// Of an entry in the archive's directory, its name and the rest of variable length aside.
+// The fixed part of an entry in the archive's directory, without its name and other parts of
+// variable length.
 constexpr std::uint64_t kEntryBytes = 46;
-// An archive of more files than the end of its directory can count may have the count's lowest bits
-// there.
+// If an archive has more files than the end of its directory can count, that count may have the
+// lowest bits only.
 constexpr std::uint64_t kCountWraps = 1 << 16;
 
 constexpr unsigned long kEncrypted = 1;
 
-// minizip gives this size for one that stands elsewhere, in 64 bits, where it does not know to
-// look: that of Debian 12 does not.
+// minizip returns this size if the real one stands elsewhere, in 64 bits, and minizip does not look
+// there, as in Debian 12.
 constexpr std::uint64_t kSizeElsewhere = 0xffff'ffff;
 
 struct CloseStream {
@@ -47,8 +48,8 @@ Stream StreamOf(UniqueFd file) {
   return stream;
 }
 
-// Returns true if the archive says at its begin that it has no files. Some versions of minizip take
-// it for no archive.
+// Returns true if the archive says at its begin that it has no files. Some versions of minizip do
+// not recognise it as an archive.
 bool IsEmptyArchive(std::FILE* stream) {
   static constexpr std::string_view kEmpty{"PK\5\6\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 20};
   std::array<char, kEmpty.size()> begin{};
@@ -74,7 +75,7 @@ Unexpected TooMuchInArchive(const fs::path& path, const std::string& what) {
                   path.string(), what));
 }
 
-// The name may begin with a slash.
+// `name` may begin with a slash.
 fs::path InArchive(const fs::path& archive, const std::string& name) {
   return archive.string() + '/' + name;
 }
@@ -92,14 +93,14 @@ Expected<std::shared_ptr<ZipArchive>> ZipArchive::Open(const fs::path& path, Uni
   if (!archive->unpacker_ && is_empty) return archive;
   if (!archive->unpacker_) return archive->Unreadable("it has no directory at its end");
   LEAKGATE_TRY_ASSIGN(const std::uint64_t count, archive->ReadDirectory());
-  // minizip takes what was cut off at its end for zeros.
+  // minizip reads what was cut off at its end as zeros.
   if (count == 0 && !is_empty) return archive->Unreadable("it has no directory at its end");
   LEAKGATE_TRY(archive->CheckSizes(packed_size));
   return archive;
 }
 
-// Returns how many files there are. Entries are read for as long as there are any, since the count
-// may be of their lowest bits only.
+// Returns how many files there are. It reads entries until there are no more, since the count in
+// the directory may have the lowest bits only.
 Expected<std::uint64_t> ZipArchive::ReadDirectory() {
   unz_global_info64 facts;
   if (::unzGetGlobalInfo64(unpacker_.get(), &facts) != UNZ_OK) {
@@ -124,7 +125,7 @@ Expected<std::uint64_t> ZipArchive::ReadDirectory() {
       fmt::format("its directory has {} files instead of {}", count, facts.number_entry));
 }
 
-// Takes up the entry that minizip stands at. Returns where the next one would be.
+// Adds the entry at which minizip stands. Returns where the next one would be.
 Expected<std::uint64_t> ZipArchive::AddEntry(std::uint64_t place) {
   unz_file_info64 facts;
   std::array<char, kMostNameBytes> bytes;
@@ -233,7 +234,7 @@ Unexpected ZipArchive::Unreadable(const std::string& cause) const {
       path_.string(), cause));
 }
 
-// The next report has to be begun.
+// The next report must be begun again.
 Unexpected ZipArchive::Damaged(const char* how) const {
   return UsageError(
       fmt::format("{}: damaged in its archive: {}; copy the archive again, or run again "

@@ -1,9 +1,9 @@
-// A zip archive that nobody vouches for, as CI systems pass them on: which reports or snapshots it
-// holds, and what they say. Nothing is unpacked into files, whatever names the archive has.
+// A zip archive from an untrusted source, such as a CI system: which reports or snapshots it
+// contains, and their content. Nothing is unpacked into files, whatever names the archive has.
 //
-// Its directory is read and checked once, when it is opened; where each report is stands in memory
-// from then on, so that thousands are read in any order without a search. Whatever does not fit
-// together is an error: a report that is left out might be the one that fails.
+// The archive's directory is read and checked once, when the archive is opened. From then on, the
+// place of each report is in memory, so thousands can be read in any order without a search. Any
+// contradiction is an error, because a report that is left out might be the one that fails.
 //
 // Read on one thread.
 #pragma once
@@ -20,17 +20,17 @@
 
 namespace leakgate {
 
-// The limit of what all archives together unpack to.
+// The limit of the unpacked size of all archives together.
 inline constexpr std::uint64_t kMostUnpackedBytes = 16ULL << 30;
 
-// The kernel knows no longer path.
+// The kernel allows no longer path.
 inline constexpr std::size_t kMostNameBytes = 4096;
 
-// Returns the error for an archive that holds more than is read: "the archive WHAT".
+// Returns the error for an archive that contains more than leakgate reads: "the archive WHAT".
 [[nodiscard]] Unexpected TooMuchInArchive(const std::filesystem::path& path,
                                           const std::string& what);
 
-// Returns what a file in an archive is called: as if the archive were a directory.
+// Returns the name of a file in an archive, as if the archive were a directory.
 [[nodiscard]] std::filesystem::path InArchive(const std::filesystem::path& archive,
                                               const std::string& name);
 
@@ -45,19 +45,19 @@ class ZipArchive {
   };
   using Reports = std::map<std::string, Report>;  // by name
 
-  // `path` is for messages. Returns an error if `file` is no archive, does not fit together, or
-  // would unpack to far more than its `packed_size`: a small one may fill any disk.
+  // `path` is for messages. Returns an error if `file` is no archive, contradicts itself, or would
+  // unpack to far more than its `packed_size`: a small archive could fill any disk.
   [[nodiscard]] static Expected<std::shared_ptr<ZipArchive>> Open(const std::filesystem::path& path,
                                                                   UniqueFd file,
                                                                   std::uint64_t packed_size,
                                                                   std::string ending = ".json");
 
-  // All files in the archive whose names end so.
+  // All files in the archive whose names have the ending.
   [[nodiscard]] const Reports& reports() const { return reports_; }
 
-  // Reads up to `size` of a report's bytes from `at` on. Returns 0 at its end, which is where its
-  // checksum is compared. A report that is read on is not unpacked anew; any other is, from its
-  // beginning.
+  // Reads up to `size` of a report's bytes from `at` on. Returns 0 at its end, where the checksum
+  // is compared. Reading on from the last position continues the unpacking; any other position
+  // unpacks the report from its beginning.
   Expected<std::size_t> Read(const std::string& name, std::uint64_t at, char* to, std::size_t size);
 
  private:

@@ -2,14 +2,12 @@
 //
 //   1 refuse a process that cannot be traced, with the reason and what to do
 //   2 find a safe point: stop one thread of the process where it cannot hold a lock of the
-//   allocator
-//     or the dynamic linker
-//   3 on that thread, as a signal handler would run, load the agent if the process does not have
-//   it,
-//     and have the agent ask the control server for a region
-//   4 restore everything, so that the thread goes on as if nothing had happened
+//     allocator or of the dynamic linker
+//   3 on that thread, as a signal handler would run, load the agent if the process does not
+//     have it, and make the agent ask the control server for a region
+//   4 restore everything, so that the thread continues as if nothing had happened
 //
-// Step 3 loads nothing in a process that began with the agent, which was told to stay off. Other
+// If a process began with the agent, which was told to stay off, step 3 loads nothing. Other
 // threads are not stopped.
 //
 // A process that a signal has stopped stays stopped, and is traced once it is continued. If it has
@@ -17,8 +15,8 @@
 // an enabled process executes another program, that is traced, too
 // (plugin/agent/exec/exec_environment.h).
 //
-// One leakgate at a time works on a process: others wait for it, five seconds at most (a lock on
-// the process's memory, which only who may trace it can take).
+// Only one leakgate at a time works on a process. Others wait for it, five seconds at most, by a
+// lock on the process's memory, which only those who may trace the process can take.
 //
 // Any thread of the runner may call these functions. A thread of its own does the work: when that
 // ends, the kernel releases the process, whatever went wrong. WaitLock is held meanwhile. If the

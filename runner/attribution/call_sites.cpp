@@ -129,7 +129,7 @@ const CallSite& CallSites::BySymbols(std::uint32_t stack) {
 bool CallSites::MayBeUsers(std::uint32_t stack) {
   const auto known = known_.by_stack.find(stack);
   if (known != known_.by_stack.end()) return IsUsers(known->second->finding);
-  // Of so many stacks, most code is known by now: each is resolved once only.
+  // With so many stacks, most of the code is known by now: each is resolved only once.
   const bool is_one_of_many = known_by_symbols_.left_in_window == 0;
   return IsUsers(is_one_of_many ? Of(stack).finding : BySymbols(stack).finding);
 }
@@ -158,8 +158,8 @@ void CallSites::BeginWindow(const std::vector<LiveBlock>& blocks) {
   }
 }
 
-// If a test's last call was compiled to a jump, main is the first frame of the user's. It calls all
-// of GoogleTest, so it tells nothing apart.
+// If a test's last call was compiled to a jump, main is the user's first frame. It calls all of
+// GoogleTest, so it distinguishes no call sites.
 std::string CallSiteKey(const Finding& finding) {
   if (!finding.user_frame) return StackText(finding);
   const Frame& frame = finding.stack[*finding.user_frame];
@@ -264,8 +264,9 @@ class SharedSites {
       begin = end;
       if (finding.other_stacks == 0) continue;
       if (!finding.explanation.empty()) finding.explanation += "; ";
-      finding.explanation += fmt::format("one of {} that are too many to tell each, summed here",
-                                         FormatCount(finding.other_stacks + 1, "call stack"));
+      finding.explanation +=
+          fmt::format("one of {} that are too many to show one by one, summed here",
+                      FormatCount(finding.other_stacks + 1, "call stack"));
     }
   }
 

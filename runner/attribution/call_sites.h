@@ -1,10 +1,10 @@
 // Call sites: what all blocks of one stack id share. That is the symbolised stack, the frame in it
-// that is the user's, and the operator that the user called. Each stack is resolved once; one whose
-// blocks pass in any case only by symbols, which takes a hundredth of the time.
+// that is the user's, and the operator that the user called. Each stack is resolved once. A stack
+// whose blocks pass in any case is resolved only by symbols, which takes a hundredth of the time.
 //
 // A program may have hundreds of thousands of stacks, of some kilobytes each. The first 10,000 of a
-// window are kept, and 512 MiB in all. Those that are resolved later share the call site of one
-// that is judged alike: by the same framework rule, kind and fold key.
+// window are kept, and 512 MiB in all. Stacks that are resolved later share the call site of
+// another stack that is judged in the same way: by the same framework rule, kind and fold key.
 //
 // Used by one thread at a time.
 #pragma once
@@ -37,11 +37,11 @@ using StackResolver = std::function<ResolvedStack(std::uint32_t stack)>;
 struct CallSite {
   Finding finding;                     // without amounts
   std::optional<AllocationKind> kind;  // nullopt if each block has its own kind
-  std::string text;                    // the same for all stacks that read the same
+  std::string text;                    // equal for all stacks that read the same
   bool is_shared = false;              // by stacks that differ from it
 };
 
-// Returns what else must be the same where stacks share a call site: a text of what budgets say of
+// Returns what else must be equal for stacks to share a call site: a text of what budgets say about
 // it.
 using FoldKey = std::function<std::string(const Finding&)>;
 
@@ -53,7 +53,7 @@ class CallSites {
       : resolve_(std::move(resolve)), by_symbols_(std::move(by_symbols)) {}
 
   void FoldBy(FoldKey key) { fold_key_ = std::move(key); }
-  // A window's blocks are about to be judged: its largest call sites are kept.
+  // Must be called before a window's blocks are judged: the window's largest call sites are kept.
   void BeginWindow(const std::vector<LiveBlock>& blocks);
 
   // The references are valid as long as this lives.
@@ -84,15 +84,15 @@ class CallSites {
   std::size_t bytes_ = 0;  // of all call sites
 };
 
-// Returns a text that tells call sites apart, in any process: the innermost frame of the user's, or
-// the whole stack if no frame is the user's, or if that frame is main.
+// Returns a text that distinguishes call sites, in any process: the innermost frame of the user's,
+// or the whole stack if no frame is the user's, or if that frame is main.
 [[nodiscard]] std::string CallSiteKey(const Finding& finding);
 
 // Returns the text of the whole stack, the same in any process.
 [[nodiscard]] std::string CallStackKey(const Finding& finding);
 
-// Returns a text that is the same for what several tests call: the user's frames and those within
-// them, without the test's own, TestBody, if that calls others of the user's.
+// Returns a text that is the same for code that several tests call: the user's frames and those
+// within them, without the test's own frame, TestBody, if that calls others of the user's.
 [[nodiscard]] std::string SharedPathKey(const Finding& finding);
 
 // Returns the call site in words, such as "net::Pool::Grow (src/net/pool.cc:88)"; never an empty
@@ -102,10 +102,10 @@ class CallSites {
 // Returns the same with a long name shortened: two call sites may read the same.
 [[nodiscard]] std::string ReadableCallSite(const Finding& finding);
 
-// Findings are made of live blocks: one of all blocks that share a symbolised call stack, a kind
-// and what became of them.
+// Findings are made of live blocks: one for all blocks that share a symbolised call stack, a kind
+// and a fate.
 
-// What is known about one block beyond what the region tells.
+// What is known about one block beyond what the region has.
 struct BlockFacts {
   Reach reach = Reach::kUnknown;
   Disposition disposition = Disposition::kOutstanding;
@@ -115,7 +115,7 @@ struct BlockFacts {
   SharedText thread;
   SharedText allowance;
   BaselineState baseline = BaselineState::kNoBaseline;
-  bool passes_unseen = false;  // it passes whatever its names are: they are only by symbols
+  bool passes_unseen = false;  // it passes whatever its names are, so it is named only by symbols
 };
 
 // `facts` has an entry for each block, or is empty. The findings are sorted: the user's come before

@@ -70,8 +70,8 @@ bool IsBelow(std::string_view file, const std::array<std::string_view, size>& fo
                      [&](std::string_view folder) { return file.starts_with(folder); });
 }
 
-// Tells by the file's name, wherever it was built: ".../include/gtest/gtest.h",
-// ".../src/gmock-matchers.cc".
+// Returns whether it is a file of GoogleTest, by the file's name, wherever it was built:
+// ".../include/gtest/gtest.h", ".../src/gmock-matchers.cc".
 bool IsGoogleTestFile(std::string_view file) {
   if (IsBelow(file, kGoogleTestFolders)) return true;
   constexpr std::array<std::string_view, 6> kParts = {
@@ -90,7 +90,7 @@ FrameOrigin OriginOfName(std::string_view name) {
   for (const std::string_view scope : {"testing::", "_ZN7testing", "_ZNK7testing"}) {
     if (name.starts_with(scope)) return FrameOrigin::kGoogleTest;
   }
-  // It is inline in gtest.h, so it is compiled into the program and in no namespace.
+  // RUN_ALL_TESTS is inline in gtest.h, so it is compiled into the program and in no namespace.
   if (name == "RUN_ALL_TESTS") return FrameOrigin::kGoogleTest;
   if (name.starts_with("operator new") || name.starts_with("operator delete")) {
     return FrameOrigin::kCppRuntime;
@@ -183,8 +183,8 @@ namespace {
 
 using FrameIterator = std::vector<Frame>::const_iterator;
 
-// Returns the first frame that is not within operator new. What a program's own one calls allocates
-// for whoever called that.
+// Returns the first frame that is not within operator new. What a program's own operator new calls
+// allocates for the caller of the operator.
 FrameIterator OutsideOperatorNew(const std::vector<Frame>& stack) {
   return std::find_if(stack.rbegin(), stack.rend(),
                       [](const Frame& frame) {

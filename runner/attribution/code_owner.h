@@ -1,5 +1,6 @@
-// Tells where the code of a frame comes from and whose it is: which frames are the user's own, and
-// which component is charged with a block. A report shows the innermost of the user's frames first.
+// Finds out where the code of a frame comes from and whose it is: which frames are the user's own,
+// and which component is charged with a block. A report shows the innermost of the user's frames
+// first.
 //
 // Pure. When in doubt, a frame is the user's.
 #pragma once
@@ -25,7 +26,7 @@ enum class FrameOrigin {
 
 [[nodiscard]] FrameOrigin OriginOf(const Frame& frame);
 
-// Tells by the file name of a module which library it is; returns kUser if it is none of these.
+// Returns the library that a module is, by its file name; kUser if it is none of these.
 [[nodiscard]] FrameOrigin OriginOfModule(std::string_view path);
 
 // Returns whether a module belongs to the C or C++ runtime. Its exported functions are enough to
@@ -45,9 +46,9 @@ enum class FrameOrigin {
 // (wrappers.h), else of the innermost that is the user's; nullopt if none is.
 [[nodiscard]] std::optional<std::size_t> FindUserFrame(const std::vector<Frame>& stack);
 
-// Returns the budget file whose component has allocated, whichever test ran. That is the one which
-// claims the innermost frame that any of `files` claims; only the user's frames count, and none of
-// a wrapper. If several claim that frame, the longest pattern that matches counts, and then the
+// Returns the budget file whose component has allocated, whichever test ran: the file that claims
+// the innermost frame that any of `files` claims. Only the user's frames count, except those of
+// wrappers. If several files claim that frame, the longest pattern that matches wins, and then the
 // first file. If no frame is claimed, it is the file of the component `kUnowned`, or nullptr if
 // there is none.
 [[nodiscard]] const BudgetFile* OwnerOf(const std::vector<const BudgetFile*>& files,

@@ -1,6 +1,6 @@
-// The list of rules. Each entry was seen to keep memory, or follows from the source, in GoogleTest
-// 1.12, glibc 2.36 and libc++ 14. Whoever changes it raises kFrameworkRulesVersion. The test of a
-// new entry needs a second one, of a user's leak of the same shape.
+// The list of rules. Each entry was observed to keep memory, or follows from the source, in
+// GoogleTest 1.12, glibc 2.36 and libc++ 14. A change of this list raises kFrameworkRulesVersion.
+// The test of a new entry needs a second test, of a user's leak of the same shape.
 #include "runner/attribution/framework_rules.h"
 
 namespace leakgate {
@@ -95,8 +95,8 @@ constexpr FrameworkRule kRules[] = {
      "testing::internal::ThreadLocal<testing::Sequence*>::DefaultValueHolderFactory::"
      "MakeNewHolder",
      kSequences},
-    // Into which the compiler has put the ones above. It makes the sequence itself, too, which goes
-    // with the InSequence object: where that is leaked, the object is the user's.
+    // The compiler has inlined the functions above into these. They also make the sequence itself,
+    // which is freed with the InSequence object: if that is leaked, the object is the user's.
     {"gmock.sequences", kGoogleTestFunction, "testing::InSequence::InSequence", kSequences},
 
     {"libc.locale", kCLibraryCall, "setlocale", kLocale},
@@ -127,7 +127,7 @@ constexpr FrameworkRule kRules[] = {
     {"libc.loader", kCLibraryCall, "dlerror", kLoader},
     {"libc.threads", kCLibraryCall, "pthread_create", kThreads},
     {"libc.threads", kCLibraryCall, "__tls_get_addr", kThreads},
-    // The same in threads that the C library starts itself: timers', message queues', helpers'.
+    // The same in threads that the C library starts itself, for timers, message queues and helpers.
     {"libc.threads", kCLibraryInternal, "_dl_allocate_tls", kThreads},
     {"libc.threads", kCLibraryInternal, "_dl_allocate_tls_storage", kThreads},
     {"libc.threads", kCLibraryInternal, "allocate_dtv", kThreads},

@@ -89,8 +89,8 @@ const FrameworkRule* MatchGoogleTest(Frames stack) {
 }
 
 // Returns what the program called in the C library. Debian's library is stripped, so the caller's
-// call instruction tells first; if it cannot (a call through a pointer, a caller that jumped), the
-// outermost exported function does.
+// call instruction is decisive. If it does not show the function (a call through a pointer, a
+// caller that jumped), the outermost exported function is.
 std::string CalledInCLibrary(Frames stack, std::size_t c_library_frames) {
   if (c_library_frames < stack.size()) {
     const Frame& caller = stack[MachineFrame(stack, c_library_frames)];
@@ -132,9 +132,9 @@ const FrameworkRule* MatchCppRuntime(Frames stack) {
   return nullptr;
 }
 
-// The outermost frame must be the loader's: a thread may have been started by the user with a
-// function of the C library. At most one other library may be on the stack, which prepares itself:
-// one that initialises another one is the user's.
+// The outermost frame must be the loader's, because the user may have started a thread with a
+// function of the C library. At most one other library may be on the stack, which is preparing
+// itself: a library that initialises another one is the user's.
 const FrameworkRule* MatchStartUp(Frames stack, UnwindEnd end) {
   const bool is_whole = end == UnwindEnd::kOutermost || end == UnwindEnd::kNoUnwindInfo;
   if (!is_whole || stack.empty() || !IsLoader(stack.back().module)) return nullptr;

@@ -1,11 +1,11 @@
-// Rules that tell the memory which GoogleTest, gmock and the C and C++ runtime keep for themselves.
-// The list has a version, and `leakgate framework` prints it. What a rule matches is counted apart,
-// as `framework`, and fails no test.
+// Rules that recognise the memory which GoogleTest, gmock and the C and C++ runtime keep for
+// themselves. The list has a version, and `leakgate framework` prints it. What a rule matches is
+// counted apart, as `framework`, and fails no test.
 //
 // A rule must not hide a user's leak. So it names exactly one function, never a template that users
 // instantiate, and that function must be the one that allocates: no code of the user's may run
-// between it and the allocation, not even a function that left no frame. docs/framework.md tells
-// more. Pure.
+// between it and the allocation, not even a function that left no frame. docs/framework.md has the
+// details. Pure.
 #pragma once
 
 #include <optional>
@@ -22,13 +22,13 @@ namespace leakgate {
 // Raise it whenever a rule is added, removed or changed.
 inline constexpr int kFrameworkRulesVersion = 5;
 
-// Tells with which function of a stack a rule's `function` is compared.
+// The function of a stack with which a rule's `function` is compared.
 enum class FrameworkMatch {
   kGoogleTestFunction,  // the innermost frame that is not the C or C++ runtime's
   kCLibraryCall,        // the function that the program called in the C library
   kCLibraryInternal,    // the innermost function of the C library that has a name
   kCppRuntimeFunction,  // a function of the C++ runtime, if only the runtime is within it
-  kRuntimeStartUp,      // with none; all of the stack must be the runtime's
+  kRuntimeStartUp,      // none; the whole stack must be the runtime's
   kLibraryStartUp,      // the library's name; the rest of the stack must be the runtime's
 };
 
@@ -38,9 +38,9 @@ struct FrameworkRule {
   // Qualified, without parameters; empty for kRuntimeStartUp, and for kLibraryStartUp the name of
   // the library's file before ".so".
   std::string_view function;
-  std::string_view why;  // what is kept, and for what
-  // How the text of the parameters begins, where a name has them: a user's function may have the
-  // same name. Empty if any will do.
+  std::string_view why;  // what is kept, and what for
+  // How the text of the parameters begins, for names that a user's function may have, too. Empty if
+  // any parameters match.
   std::string_view parameters{};
 };
 
@@ -50,15 +50,17 @@ struct FrameworkRule {
 [[nodiscard]] std::string_view Describe(FrameworkMatch match);
 
 // Returns the name of the rule that matches a block allocated at `stack` (innermost frame first;
-// `end` tells why it ends); nullopt if no rule does.
+// `end` says why it ends); nullopt if no rule matches.
 [[nodiscard]] std::optional<std::string> MatchFrameworkRule(const std::vector<Frame>& stack,
                                                             UnwindEnd end);
 
-// Returns whether a listener of GoogleTest's events made it, the user's own: what such a listener
-// keeps of each test, for a report say, is the program's, and no test's growth.
+// Returns whether a listener of GoogleTest's events made the allocation, which is the user's own:
+// what such a listener keeps of each test, for example for a report, is the program's, and no
+// test's growth.
 [[nodiscard]] bool IsOfEventListener(const std::vector<Frame>& stack);
 
-// Returns whether a fixture's TearDown or destructor made it, as GoogleTest called that. Pure.
+// Returns whether a fixture's TearDown or destructor made the allocation, as GoogleTest called it.
+// Pure.
 [[nodiscard]] bool IsOfTearDown(const std::vector<Frame>& stack);
 
 }  // namespace leakgate

@@ -13,7 +13,7 @@
 namespace leakgate {
 namespace {
 
-// Compilers number the lambdas of a function, and the copies that they make of one.
+// Compilers number the lambdas of a function, and their copies of a lambda.
 std::string WithoutNumbers(std::string_view name) {
   name = name.substr(0, name.find(" [clone"));
   std::string plain;
@@ -56,7 +56,8 @@ std::string SymbolicPath(const std::vector<Frame>& stack) {
   std::string last;
   for (auto frame = stack.begin(); frame != end; ++frame) {
     std::string name = NameOf(*frame);
-    if (frame != stack.begin() && name == last) continue;  // however deep a recursion goes
+    // A recursion counts once, however deep it goes.
+    if (frame != stack.begin() && name == last) continue;
     path += name + '\n';
     last = std::move(name);
   }

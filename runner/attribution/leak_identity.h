@@ -1,5 +1,5 @@
-// Tells by which text the same leak is recognised in another run, another build or another
-// process: without lines and addresses, so that it survives edits above it. Pure.
+// The texts by which the same leak is recognised in another run, another build or another process.
+// They contain no lines and addresses, so they survive edits in the code above. Pure.
 #pragma once
 
 #include <string>
@@ -14,16 +14,16 @@ namespace leakgate {
 // outermost one that is the user's, a line each, or those of the whole stack if none is.
 [[nodiscard]] std::string SymbolicPath(const std::vector<Frame>& stack);
 
-// Returns "test HttpTest.KeepAlive". All instances of a parameterised test are one: a value that is
-// added in front gives the others new numbers. The program's has no name, since binaries are
-// renamed.
+// Returns "test HttpTest.KeepAlive". All instances of a parameterised test are one, because a value
+// that is added in front changes the numbers of the others. The program's window has no name, since
+// binaries are renamed.
 [[nodiscard]] std::string WindowIdentity(WindowKind kind, const std::string& name);
 
 [[nodiscard]] std::string FreeErrorIdentity(const std::string& text,
                                             const std::vector<Frame>& freed_at);
 
-// For code scanning, which keeps it: returns 16 hexadecimal digits for the short names of the
-// user's frames. `kind` distinguishes what happened at one call site.
+// For code scanning services, which store it: returns 16 hexadecimal digits for the short names of
+// the user's frames. `kind` distinguishes what happened at one call site.
 [[nodiscard]] std::string SymbolicFingerprint(const std::string& kind,
                                               const std::vector<const Frame*>& user_frames);
 

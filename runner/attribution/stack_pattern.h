@@ -1,4 +1,4 @@
-// Patterns of call stacks: allowances of budget files have them. Pure.
+// Patterns of call stacks, as the allowances of budget files have them. Pure.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ struct NamedFrame {
 [[nodiscard]] bool MatchesStack(const std::vector<std::string>& patterns,
                                 const std::vector<Frame>& stack);
 
-// Returns whether a pattern is of source files.
+// Returns whether a pattern matches source files.
 [[nodiscard]] bool NamesFile(std::string_view pattern);
 
 // Each matches one part of a frame. No pattern matches a part that is not known.
@@ -45,7 +45,7 @@ struct NamedFrame {
 
 // How closely patterns fit a stack. The innermost frame comes first, then the longest pattern.
 struct PatternFit {
-  std::size_t frame = 0;   // that the first pattern matches; no frame within the user's own counts
+  std::size_t frame = 0;  // the frame that the first pattern matches, but at least the user's frame
   std::size_t length = 0;  // of all patterns
 
   [[nodiscard]] bool IsCloserThan(const PatternFit& other) const {

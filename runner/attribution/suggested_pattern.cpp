@@ -19,7 +19,7 @@ std::string FunctionPattern(const Frame& frame) {
   return NamesFile(name) ? std::string() : name;
 }
 
-// Returns whether the name is that of every lambda outside of functions.
+// Returns whether the name is the one that every lambda outside of functions has.
 bool IsOfFileScope(std::string_view name) {
   return name.starts_with('{') || name.starts_with('<') || name.starts_with('\'');
 }
@@ -38,9 +38,9 @@ std::size_t SuggestedFrame(const Finding& finding) {
                                        : static_cast<std::size_t>(caller - finding.stack.begin());
 }
 
-// Returns the frame whose function tells the finding apart: the suggested one, else the next one
+// Returns the frame whose function distinguishes the finding: the suggested one, else the next one
 // outwards that is the user's and known, else the next that is known.
-std::optional<std::size_t> FindTellingFrame(const Finding& finding) {
+std::optional<std::size_t> FindDifferingFrame(const Finding& finding) {
   std::optional<std::size_t> runtimes;
   const std::size_t first = SuggestedFrame(finding);
   for (std::size_t i = first; i < finding.stack.size(); ++i) {
@@ -60,7 +60,7 @@ std::string ModulePattern(const Frame& frame) {
 }  // namespace
 
 std::vector<std::string> SuggestPattern(const Finding& finding) {
-  const std::optional<std::size_t> telling = FindTellingFrame(finding);
+  const std::optional<std::size_t> telling = FindDifferingFrame(finding);
   if (!telling) return {};
   const std::size_t first = SuggestedFrame(finding);
   std::vector<std::string> pattern;
@@ -75,7 +75,7 @@ std::vector<std::string> SuggestPattern(const Finding& finding) {
 }
 
 bool IsOfEveryTest(const Finding& finding) {
-  const std::optional<std::size_t> telling = FindTellingFrame(finding);
+  const std::optional<std::size_t> telling = FindDifferingFrame(finding);
   if (!telling || !finding.user_frame) return true;
   const Frame& frame = finding.stack[*telling];
   return IsMain(frame) || OriginOf(frame) != FrameOrigin::kUser;

@@ -9,9 +9,9 @@
 namespace leakgate {
 
 // Returns a pattern that matches the finding's call site and is no wider than a function: the
-// function's name or, if that is not known or is of any lambda, its module or name and the next
-// function outwards that is known. Empty if no function is known. Of a stack whose only frame of
-// the user's is main, it is main, which calls all tests: see IsOfEveryTest.
+// function's name or, if that is not known or is that of any lambda, its module or name and the
+// next function outwards that is known. Empty if no function is known. If main is the only frame of
+// the user's, the pattern is main, which calls all tests: see IsOfEveryTest.
 [[nodiscard]] std::vector<std::string> SuggestPattern(const Finding& finding);
 
 // Returns whether the pattern that is suggested for `finding` names no function of the user's but

@@ -1,7 +1,7 @@
-// Allocation wrappers: functions that allocate for whoever calls them, such as xmalloc. The call
-// site of a block is never in one, nor is a component charged for what its wrapper hands out: the
-// caller is to free it. Budget files and the command line declare wrappers, and a list of known
-// ones ships with leakgate. docs/framework.md tells more.
+// Allocation wrappers: functions that allocate for their callers, such as xmalloc. The call site of
+// a block is never in one, and a component is not charged for what its wrapper returns: the caller
+// must free it. Budget files and the command line declare wrappers, and a list of known ones ships
+// with leakgate. docs/framework.md has the details.
 //
 // A wrapper hides nothing: its blocks count as before, under another call site.
 #pragma once
@@ -20,14 +20,14 @@
 namespace leakgate {
 
 struct KnownWrappers {
-  std::string_view library;                    // whose they are
+  std::string_view library;                    // the library to which they belong
   std::span<const std::string_view> patterns;  // of qualified names, as stack_pattern.h has them
 };
 
 // `leakgate framework` prints the list.
 [[nodiscard]] std::span<const KnownWrappers> ListKnownWrappers();
 
-// Tells wrappers by their names. Used by one thread at a time.
+// Recognises wrappers by their names. Used by one thread at a time.
 class WrapperPatterns {
  public:
   // `declared` has patterns as stack_pattern.h has them.

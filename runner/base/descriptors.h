@@ -1,5 +1,5 @@
-// What the operating system gives: file descriptors, shared mappings, pages of sparse files, errno
-// as text and as a value, this process, and users.
+// Wrappers of what the operating system provides: file descriptors, shared mappings, pages of
+// sparse files, errno as text and as a value, this process, and users.
 #pragma once
 
 #include <cerrno>
@@ -68,9 +68,9 @@ class Mapping {
   std::byte* data() const { return begin_; }
   std::size_t size() const { return bytes_; }
 
-  // Gives the pages that have been read back to the kernel. They stay in the descriptor's memory
-  // and come again when they are read.
-  void LetGoOfPages() const;
+  // Returns the pages that have been read to the kernel. They stay in the descriptor's memory and
+  // come back when they are read again.
+  void ReleasePages() const;
 
  private:
   Mapping(std::byte* begin, std::size_t bytes) : begin_(begin), bytes_(bytes) {}

@@ -39,9 +39,9 @@ inline Unexpected InconclusiveError(std::string message) {
 
 }  // namespace leakgate
 
-// Evaluates an Expected<T>, and returns its error from the function around where it has one, which
-// returns an Expected, too. Statements, so not to be written after an `if` without braces. The
-// second one has what the value is moved into as its first argument:
+// LEAKGATE_TRY evaluates an Expected<T>. If it has an error, the function around it returns that
+// error; this function must return an Expected, too. LEAKGATE_TRY_ASSIGN also moves the value into
+// its first argument. Both expand to statements, so never write them after an `if` without braces.
 //   LEAKGATE_TRY(file.Close());
 //   LEAKGATE_TRY_ASSIGN(const HeapCopy heap, region.CopyHeap());
 #define LEAKGATE_TRY(...) \

@@ -1,4 +1,4 @@
-// Tells a file from a changed one, without reading it.
+// Tells whether a file has changed, without reading it.
 #pragma once
 
 #include <chrono>
@@ -8,8 +8,8 @@
 
 namespace leakgate {
 
-// A file as the kernel describes it. Whoever changes the file's bytes changes this, unless the
-// clock has not moved on since the last change.
+// A file as the kernel describes it. Any change of the file's bytes changes this, unless the clock
+// has not moved on since the last change.
 struct FileVersion {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
@@ -23,8 +23,8 @@ struct FileVersion {
 // Returns the version of the file that the path leads to; nullopt if it is no regular file.
 [[nodiscard]] std::optional<FileVersion> VersionOf(const std::filesystem::path& path);
 
-// Returns whether the file was last changed so long ago that another change would not be of the
-// same time.
+// Returns whether the file was last changed so long ago that another change would have a different
+// time.
 [[nodiscard]] bool IsSettled(const FileVersion& version,
                              std::chrono::nanoseconds long_enough = std::chrono::seconds(2));
 

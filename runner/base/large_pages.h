@@ -1,14 +1,14 @@
-// Large pages for memory that is about to be filled for the first time. The kernel has to find and
-// clear each page: of millions of records that is most of the time that reading them takes, and a
-// large page is one step instead of 512.
+// Large pages for memory that is about to be filled for the first time. The kernel must find and
+// clear each page: for millions of records, this takes most of the time of reading them. A large
+// page is one step instead of 512.
 #pragma once
 
 #include <cstddef>
 
 namespace leakgate {
 
-// A hint, for whole large pages of [begin, begin + bytes) only. Does nothing to a small range, of
-// which perhaps little will be filled.
+// Gives the kernel a hint for the whole large pages of [begin, begin + bytes). Does nothing for a
+// small range, of which perhaps little will be filled.
 void PreferLargePages(void* begin, std::size_t bytes);
 
 }  // namespace leakgate

@@ -1,4 +1,4 @@
-// The size of the kernel's pages, which processors let it choose.
+// The size of the kernel's pages. On some processors the kernel can choose it.
 #pragma once
 
 #include <cstdint>

@@ -1,13 +1,13 @@
-// The time that a run may take (--timeout), for all that it does, on whatever thread:
+// The time limit of a run (--timeout), which covers all that the run does, on any thread:
 //
 //   begin ........... limit ........... + 10 s ............. + 20 s
 //     CheckTime passes  | it throws, but  | it throws on the  | the process ends with exit code 3,
 //                       | for the thread  | thread that con-  | whatever it waits for
 //                       | that concludes  | cludes, too       |
 //
-// Loops that may be long, because the program decides how long they are, call CheckTime. Whoever
-// asked for the work catches TimeIsUp, and tells what was not done. Where no limit is set, nothing
-// is ever thrown.
+// Loops whose length depends on the program under test call CheckTime. The caller that asked for
+// the work catches TimeIsUp, and reports what was not done. If no limit is set, nothing is ever
+// thrown.
 #pragma once
 
 #include <chrono>
@@ -24,8 +24,9 @@ class TimeIsUp : public std::exception {
 };
 
 // Sets the limit, once in the life of the process, and starts a thread that ends the process 20
-// seconds after it. That removes partial files (base/signal_end.h), and says so on standard error.
-// Throws std::system_error if there can be no thread.
+// seconds after the limit. That thread removes partial files (base/signal_end.h), and writes to
+// standard error that it ends the process. Throws std::system_error if the thread cannot be
+// started.
 void LimitTime(std::chrono::steady_clock::time_point end);
 
 // Any thread may call these.
@@ -33,10 +34,10 @@ void LimitTime(std::chrono::steady_clock::time_point end);
 // Throws TimeIsUp once this thread's time is up.
 void CheckTime();
 
-// From now on this thread has ten seconds more: it concludes what was found.
+// Gives this thread ten seconds more, in which it concludes from what was found.
 void TakeTimeToConclude();
 
-// Calls CheckTime now and then in a loop of many small steps.
+// Calls CheckTime from time to time in a loop of many small steps.
 class TimeCheck {
  public:
   void Step() {

@@ -284,8 +284,7 @@ std::vector<std::string> BudgetSet::UnseenProcesses(const std::vector<TestId>& t
   return lines;
 }
 
-std::string BudgetSet::WhyWithoutUse(const BudgetFile& file,
-                                     const std::set<std::string>& tests) const {
+std::string BudgetSet::WhyUnused(const BudgetFile& file, const std::set<std::string>& tests) const {
   if (!AppliesTo(file, binary_name_)) {
     return fmt::format("binaries: {} does not match {}, so the file covers nothing of it",
                        QuotedList({file.binaries.begin(), file.binaries.end()}, "or"),
@@ -300,14 +299,14 @@ std::string BudgetSet::WhyWithoutUse(const BudgetFile& file,
                      QuotedList({file.tests.begin(), file.tests.end()}, "or"), binary_name_);
 }
 
-std::vector<std::string> BudgetSet::FilesWithoutUse(const std::vector<fs::path>& given,
-                                                    const std::set<std::string>& tests) const {
+std::vector<std::string> BudgetSet::UnusedFiles(const std::vector<fs::path>& given,
+                                                const std::set<std::string>& tests) const {
   std::vector<const BudgetFile*> files = Files();
   for (const BudgetFile& other : others_) files.push_back(&other);
   std::vector<std::string> lines;
   bool any_is_used = false;
   for (const BudgetFile* const file : files) {
-    const std::string why = WhyWithoutUse(*file, tests);
+    const std::string why = WhyUnused(*file, tests);
     any_is_used |= why.empty();
     const bool is_named = std::find(given.begin(), given.end(), file->path) != given.end();
     const bool names_binary = !file->binaries.empty() && AppliesTo(*file, binary_name_);

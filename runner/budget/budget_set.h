@@ -33,7 +33,7 @@ struct TestId {
   std::string source_file;  // empty: not known; a relative path starts in the current directory
 };
 
-// Tells by which policy a test is judged. True: no file limits its outstanding blocks, so it is
+// Returns by which policy a test is judged. True: no file limits its outstanding blocks, so it is
 // judged by what is lost, and by what is retained and grows when the test is repeated. False: it is
 // judged by the limit alone.
 [[nodiscard]] bool UsesDefaultPolicy(const AppliedBudget& budget);
@@ -72,8 +72,8 @@ class BudgetSet {
   // Returns the budget of a child process that a file names. It comes from the file that covers the
   // test that started the process, if that file names the process, or else from the file with the
   // longest matching pattern. `started_by` has no name if no test started the process. Fails if two
-  // files claim the test, or have matching patterns of the same length. Of a process that no file
-  // names, such as a forked child, it has no limits: what the only file allows is allowed there.
+  // files claim the test, or have matching patterns of the same length. A process that no file
+  // names, such as a forked child, has no limits: what the only file allows is allowed there.
   [[nodiscard]] Expected<AppliedBudget> ForProcess(const std::string& image,
                                                    const TestId& started_by) const;
 
@@ -91,17 +91,17 @@ class BudgetSet {
   [[nodiscard]] std::vector<std::string> ListExpired() const;
 
   // Returns a line for each process pattern that matches none of `seen`: "FILE:LINE: no process ...
-  // was started ...; remedy". Only the files that cover one of `tests`, which are those that ran,
-  // are looked at, and the files that cover no test by name.
+  // was started ...; remedy". Only files are considered that cover one of `tests`, which are those
+  // that ran, and files that cover no test by name.
   [[nodiscard]] std::vector<std::string> UnseenProcesses(const std::vector<TestId>& tests,
                                                          const std::set<std::string>& seen) const;
 
   // Returns a line for each file that covers nothing: it is not for the binary, or its "tests"
-  // match none of `tests`, which are the names of all that the program has. A directory of files
-  // serves many binaries: of `given`, the files and directories as the user gave them, a file is
-  // told that is named itself or names the binary, and a directory of which no file covers
-  // anything.
-  [[nodiscard]] std::vector<std::string> FilesWithoutUse(
+  // match none of `tests`, which are the names of all tests of the program. A directory of files
+  // serves many binaries. So of `given`, the files and directories as the user gave them, only
+  // these are reported: a file that is given itself or names the binary, and a directory in which
+  // no file covers anything.
+  [[nodiscard]] std::vector<std::string> UnusedFiles(
       const std::vector<std::filesystem::path>& given, const std::set<std::string>& tests) const;
 
   // Fails if two files claim one of `tests`, or set program limits. Called before the launch.
@@ -139,8 +139,8 @@ class BudgetSet {
   [[nodiscard]] Expected<const BudgetFile*> FindWinner(const TestId& test) const;
 
   // Returns why a file of the set covers nothing; empty if it does.
-  [[nodiscard]] std::string WhyWithoutUse(const BudgetFile& file,
-                                          const std::set<std::string>& tests) const;
+  [[nodiscard]] std::string WhyUnused(const BudgetFile& file,
+                                      const std::set<std::string>& tests) const;
 
   std::vector<Entry> entries_;
   std::vector<BudgetFile> others_;  // that are not for the binary

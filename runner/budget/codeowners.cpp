@@ -12,8 +12,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Matches a whole path: '*' and '?' stand for no slash, "**" for any text, and "**/" for any
-// folders, also none. It fills a table from the ends, so that no pattern takes long.
+// Returns whether a whole path matches: '*' and '?' stand for no slash, "**" for any text, and
+// "**/" for any number of folders, including none. A table is filled from the ends, so that no
+// pattern takes long.
 bool MatchesPath(std::string_view glob, std::string_view path) {
   const std::size_t columns = path.size() + 1;
   std::vector<bool> table((glob.size() + 1) * columns);  // whether glob from i matches path from j
@@ -94,7 +95,7 @@ std::optional<FolderOwner> Codeowners::OwnerOf(const fs::path& file) const {
       const std::string& name = rule->is_anchored ? place.string() : part.string();
       if (!MatchesPath(rule->pattern, name)) continue;
       if (rule->owners.empty()) return std::nullopt;
-      // "/src/net/*.cc" and "/src/net/**" are of the folder, "*.cc" is of none.
+      // "/src/net/*.cc" and "/src/net/**" name the folder, "*.cc" names none.
       const bool names_what_is_in_it = is_file || rule->pattern.ends_with('*');
       if (!names_what_is_in_it) return FolderOwner{place, rule->owners};
       return FolderOwner{rule->is_anchored ? place.parent_path() : fs::path(), rule->owners};
@@ -104,7 +105,7 @@ std::optional<FolderOwner> Codeowners::OwnerOf(const fs::path& file) const {
 }
 
 std::optional<FoundCodeowners> FindCodeowners(const fs::path& directory) {
-  constexpr std::uint64_t kMostBytes = 3 << 20;  // as GitHub
+  constexpr std::uint64_t kMostBytes = 3 << 20;  // the limit of GitHub
   std::error_code error;
   fs::path root = fs::canonical(directory, error);
   while (!error) {

@@ -6,7 +6,7 @@
 //   /src/disk/*.cc     @team-disk           files of the folder itself
 //   docs/              @writers             every folder of that name
 //
-// The last line that matches counts. One without owners takes the file away from all.
+// The last line that matches counts. A line without owners means that nobody owns the file.
 #pragma once
 
 #include <filesystem>
@@ -24,7 +24,7 @@ struct FolderOwner {
 
 class Codeowners {
  public:
-  // Parses the text of a file. What cannot be understood is passed over. Pure.
+  // Parses the text of a file. Lines that cannot be understood are skipped. Pure.
   [[nodiscard]] static Codeowners Parse(std::string_view text);
 
   // Returns who owns `file`, which is relative to the repository's root; nullopt if nobody does.
@@ -48,7 +48,7 @@ struct FoundCodeowners {
 
 // Finds the file where GitHub and GitLab look for it (CODEOWNERS, .github, .gitlab, docs), in the
 // first of `directory` and the folders above it that has one; nullopt if none has. Folders above
-// that of a repository (.git) are not looked at.
+// that of a repository (.git) are not searched.
 [[nodiscard]] std::optional<FoundCodeowners> FindCodeowners(const std::filesystem::path& directory);
 
 }  // namespace leakgate

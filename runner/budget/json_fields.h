@@ -20,13 +20,14 @@ namespace leakgate {
 struct JsonPlace {
   const std::filesystem::path& file;  // must outlive the place
   std::string keys;  // such as "overrides[0].limits.test"; empty for the outermost value
-  // Where errors are kept, so that reading goes on; nullptr: the first one ends it.
+  // Where errors are collected, so that reading continues; nullptr: the first one ends it.
   std::vector<Error>* errors = nullptr;
 
   [[nodiscard]] JsonPlace Member(std::string_view key) const;
   [[nodiscard]] JsonPlace Element(std::size_t index) const;
 
-  // Keeps an error and returns nothing, so that the next value is read, or else returns the error.
+  // Collects an error and returns nothing, so that the next value is read, or else returns the
+  // error.
   [[nodiscard]] Expected<void> Keep(Error error) const;
 
   // The error about the value that stands here, or about the key of the member that stands here.

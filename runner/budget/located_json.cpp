@@ -85,14 +85,14 @@ std::string RemoveQuotation(std::string_view what) {
   return std::string(what.substr(0, begin)).append(goes_on ? what.substr(end + 1) : "");
 }
 
-// Returns the part of nlohmann/json's message that tells the reason. It follows " - ".
+// Returns the part of nlohmann/json's message that has the reason. It follows " - ".
 std::string_view Reason(std::string_view what) {
   const std::size_t dash = what.find(" - ");
   return dash == std::string_view::npos ? what : what.substr(dash + 3);
 }
 
-// Tells in plain words why a text is not JSON, as "problem; remedy". `read` is the text up to and
-// including the token that the parser could not read, and `what` is nlohmann/json's message.
+// Explains in plain words why a text is not JSON, as "problem; remedy". `read` is the text up to
+// and including the token that the parser could not read, and `what` is nlohmann/json's message.
 std::string ExplainSyntaxError(std::string_view read, std::string_view what) {
   const std::string message = RemoveQuotation(what);
   if (const char bracket = BracketAfterComma(read); bracket != '\0') {
@@ -110,7 +110,7 @@ std::string ExplainSyntaxError(std::string_view read, std::string_view what) {
 
 using Json = nlohmann::json;
 
-// Counts the bytes that the parser has read. The parser itself does not tell where it is.
+// Counts the bytes that the parser has read, because the parser does not report its position.
 class CountingIterator {
  public:
   using iterator_category = std::input_iterator_tag;

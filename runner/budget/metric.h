@@ -1,5 +1,5 @@
-// What a budget limits, and what leakgate limits where no budget does: quantities, and the numbers
-// that each of them is told by. All of them stand here, once.
+// What a budget limits, and what leakgate limits without a budget: quantities, and the numbers in
+// which each is expressed. This is the only list of them.
 #pragma once
 
 #include <algorithm>
@@ -138,7 +138,7 @@ static_assert(std::all_of(kMetrics.begin(), kMetrics.end(), [](const MetricParts
   return PartsOf(parts.metric).metric == parts.metric;
 }));
 
-// REQUIRES: the quantity is told in this unit.
+// REQUIRES: the quantity is expressed in this unit.
 [[nodiscard]] constexpr Metric MetricOf(Quantity quantity, MetricUnit unit) {
   return std::find_if(kMetrics.begin(), kMetrics.end(),
                       [&](const MetricParts& parts) {

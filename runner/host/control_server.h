@@ -7,13 +7,14 @@
 // of any user if the runner is root's, and of these only the ones that `is_served` accepts; others
 // are disconnected at once.
 //
-// A silent process, or one that connects for ever, delays nobody: all are accepted as they come. Of
-// those that have not spoken yet at most so many stay connected, by a share of the descriptors that
-// this process may open. One more, and the oldest goes of the process that has most, of the user
-// who has most. Those who have spoken are answered by turns, some of each user.
+// A process that is silent, or one that connects again and again, delays no other: all are accepted
+// as they come. Only so many of those that have sent no message yet stay connected, a share of the
+// descriptors that this process may open. If one more comes, the server disconnects the oldest
+// connection of the process that has most of them, of the user who has most of them. Clients that
+// have sent their message are answered in turns, some of each user.
 //
-// What cannot be served for a moment, for want of memory, threads or descriptors, is told and left;
-// the server goes on.
+// If something cannot be served for lack of memory, threads or descriptors at the moment, this is
+// reported, and the server continues.
 //
 // The server has one thread of its own, from construction to destruction.
 #pragma once

@@ -38,16 +38,17 @@ class MailboxServer {
 };
 
 // Writes the answer "within budget", with which the process simply continues.
-void AnswerNothing(Mailbox& mailbox);
+void AnswerWithinBudget(Mailbox& mailbox);
 
-// Answers questions that the owner of a mailbox does not know; returns false for those that it does
-// not know, either. Called on the server's thread. REQUIRES: AnswerNothing was called for this
-// question.
+// Answers questions that the owner of a mailbox does not know. Returns false for a question that it
+// does not know, either. Called on the server's thread. REQUIRES: AnswerWithinBudget was called for
+// this question.
 using AnswerMore = std::function<bool(Mailbox& mailbox)>;
-// Makes one for a region, which must outlive it.
+// Makes an AnswerMore for a region, which must outlive it.
 using MakeAnswerer = std::function<AnswerMore(const RegionReader& region)>;
 
-// Returns what `make` makes; if it is null, what refuses snapshots, with the reason.
+// Returns what `make` makes. If `make` is null, returns an AnswerMore that refuses snapshots, with
+// the reason.
 [[nodiscard]] AnswerMore AnswererFor(const MakeAnswerer& make, const RegionReader& region);
 
 }  // namespace leakgate

@@ -18,7 +18,7 @@ TracedImage::TracedImage(ImageTracing tracing)
                                   : [this](Mailbox& mailbox) { (void)AnswerCommon(mailbox); }) {}
 
 bool TracedImage::AnswerCommon(Mailbox& mailbox) {
-  AnswerNothing(mailbox);
+  AnswerWithinBudget(mailbox);
   return meter_.Answer(mailbox) || profiler_(mailbox);
 }
 

@@ -26,7 +26,7 @@ class WindowMeter {
   WindowMeter(const RegionReader& region, Symbolizer& symbolizer, Words words);
 
   // Answers Question::kMeasure and kMeasureAtEnd; false for any other question.
-  // REQUIRES: AnswerNothing.
+  // REQUIRES: AnswerWithinBudget.
   [[nodiscard]] bool Answer(Mailbox& mailbox);
 
   // Measures the windows that never ended. REQUIRES: the process has gone.

@@ -134,10 +134,10 @@ void SetKnownViolationsApart(WindowResult& window) {
 
 // What a repetition has shown to be within its limits, without what is GoogleTest's own.
 void ForgetExcused(WindowResult& window) {
-  for (const Makers& made : window.made_by) {
-    if (!made.is_within_limits) continue;
+  for (const TopAllocators& top : window.made_by) {
+    if (!top.is_within_limits) continue;
     std::erase_if(window.violations, [&](const Violation& violation) {
-      return QuantityOf(violation.metric) == made.quantity;
+      return QuantityOf(violation.metric) == top.quantity;
     });
   }
 }

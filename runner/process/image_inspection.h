@@ -13,17 +13,17 @@ namespace leakgate {
 struct ElfFacts {
   bool is_elf = false;
   bool is_of_this_processor = false;
-  std::string architecture;      // of another processor, for messages
+  std::string architecture;      // the other processor, for messages
   std::string interpreter;       // the dynamic linker; empty: statically linked
   std::string sanitizer;         // "AddressSanitizer"; empty: none
   std::string sanitizer_option;  // "address"
   bool defines_malloc = false;
   bool needs_google_test = false;  // the file needs a shared libgtest
-  // The table of what the file imports has not each function by which GoogleTest streams its
-  // events. False where there is no such table, as in a file without section headers.
+  // The file's table of imports lacks a function by which GoogleTest streams its events. False if
+  // there is no such table, as in a file without section headers.
   bool lacks_stream_call = false;
-  // A function that the file has instead of the C library's, and by which GoogleTest would stream
-  // its events, as a test of network code has; empty if there is none.
+  // A function by which GoogleTest would stream its events, and which the file defines instead of
+  // the C library, as a test of network code does; empty if there is none.
   std::string exported_stream_call;  // other modules call it, too
   std::string defined_stream_call;   // the file itself calls it, by its name or by --wrap
 };
@@ -42,13 +42,13 @@ enum class TestFramework {
 };
 
 struct ImageInspection {
-  // One line that tells why a program started from the file cannot be traced, and what to do.
+  // One line that says why a program started from the file cannot be traced, and what to do.
   std::optional<std::string> refusal;
-  // The same for a process that runs already. For that it does not matter which rights its file
-  // has, and whether it was started by the dynamic linker.
+  // The same for a process that already runs. Then the rights of its file, and whether the dynamic
+  // linker was started as a program, do not matter.
   std::optional<std::string> refusal_of_running;
   TestFramework framework = TestFramework::kNone;
-  // One line that tells why GoogleTest's stream of events cannot tell where tests begin, without
+  // One line that says why GoogleTest's stream of events cannot show where tests begin without
   // changing what the program does. The listener needs no stream.
   std::optional<std::string> stream_problem;
   bool is_of_other_processor = false;

@@ -27,11 +27,12 @@ namespace leakgate {
 // it.
 [[nodiscard]] tl::expected<std::string, std::error_code> ReadProcFile(const std::string& path);
 
-// More than an exec can pass; a process may have the kernel take any of its memory for it.
+// This is more than an exec can pass. A process may make the kernel return any part of its memory
+// as its environment.
 inline constexpr std::size_t kMostEnvironment = std::size_t{8} << 20;
 
-// Reads /proc/PID/NAME up to `most_bytes`, and leaves out the rest: of files whose text the process
-// itself makes as long as it likes (cmdline, environ). Empty if the process has ended.
+// Reads /proc/PID/NAME up to `most_bytes`, and leaves out the rest. For files whose text the
+// process itself can make as long as it likes (cmdline, environ). Empty if the process has ended.
 [[nodiscard]] std::string ReadProcBegin(int pid, std::string_view name, std::size_t most_bytes);
 
 // Reads /proc/PID/task/TID/NAME. Returns an empty text if the thread has ended.
@@ -43,25 +44,25 @@ inline constexpr std::size_t kMostEnvironment = std::size_t{8} << 20;
 // A field of /proc/PID/task/TID/status; empty if the thread has ended.
 [[nodiscard]] std::string StatusField(int pid, int tid, std::string_view field);
 
-// Returns the error that the process has ended.
+// Returns the error which says that the process has ended.
 [[nodiscard]] Unexpected EndedError(int pid);
 
 // True if the thread has ended, even if its parent has not waited for it yet.
 [[nodiscard]] bool HasDied(int pid, int tid);
 
-// When the process was started, in the kernel's ticks since boot; 0 if it has ended. It tells two
-// processes apart that have had the same PID. It is field 22 of proc_pid_stat(5).
+// When the process was started, in the kernel's ticks since boot; 0 if it has ended. This
+// distinguishes two processes that have had the same PID. It is field 22 of proc_pid_stat(5).
 [[nodiscard]] std::uint64_t StartTimeOf(int pid);
 
 // True if a signal has stopped the process. False if a debugger holds it stopped.
 [[nodiscard]] bool IsStoppedBySignal(int pid);
 
-// How long the thread has run on a processor so far; nullopt if the kernel does not tell, or the
+// How long the thread has run on a processor so far; nullopt if the kernel does not say, or the
 // thread has ended.
 [[nodiscard]] std::optional<std::chrono::nanoseconds> TimeOnProcessor(int pid, int tid);
 
-// True if the thread sleeps until some time has passed, and then goes on by itself; also if the
-// kernel does not tell.
+// True if the thread sleeps until some time has passed, and then continues by itself; also if the
+// kernel does not say.
 [[nodiscard]] bool SleepsForATime(int pid, int tid);
 
 // The numbers of the process's threads; none if it has ended.

@@ -15,18 +15,18 @@ namespace leakgate {
 struct ExecutedProgram {
   std::string path;                    // the file, with links resolved
   std::vector<std::string> arguments;  // the program's name is first
-  std::string name{};                  // what it was called by: a link to the file, or the file
+  std::string name{};  // the name by which it was called: a link to the file, or the file
 };
 
 // Returns the program that `pid` executes now. Arguments beyond the first MiB are left out.
 [[nodiscard]] ExecutedProgram ExecutedProgramOf(int pid);
 
-// What is kept and told of a process's arguments, which may be megabytes.
+// How much is kept and reported of a process's arguments, which may be megabytes.
 inline constexpr std::size_t kMostToldBytes = 4096;
 
-// Returns `program` with at most `most_bytes` in its arguments, of which there are 32 at most, and
-// as many in its path and its name. "..." stands where something is left out: at the end of an
-// argument, as the last argument, and at the begin of a path.
+// Returns `program` with at most 32 arguments, which have at most `most_bytes` together, and with
+// at most `most_bytes` in its path and its name each. "..." stands where something is left out: at
+// the end of an argument, as the last argument, and at the begin of a path.
 [[nodiscard]] ExecutedProgram Shortened(ExecutedProgram program,
                                         std::size_t most_bytes = kMostToldBytes);
 // Returns the file that `pid` executes, with links resolved; empty if the process has ended.

@@ -1,4 +1,4 @@
-// Finds a process and everything that it started, and processes that are traced for nobody.
+// Finds a process and all its descendants, and processes whose tracing nobody uses any more.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace leakgate {
 
-// Kills `root`, its descendants, and processes that have left the tree but carry `mark` in their
+// Kills `root`, its descendants, and processes that have left the tree but have `mark` in their
 // environment (a NAME=VALUE that only this run's programs have). Returns when none is left, or
 // after a second.
 void KillProcessTree(int root, const std::string& mark);
@@ -26,7 +26,7 @@ struct Orphan {
   int pid = 0;
   int owner_pid = 0;  // the PID that the owner had
   std::string image;  // the file that the process executes
-  std::string name;   // what that was called by
+  std::string name;   // the name by which the file was called
 };
 
 // Returns the orphans among the processes that this user may look into, sorted by PID. Root finds

@@ -27,7 +27,7 @@ std::uint64_t AddressIn(std::uint64_t word) {
 
 }  // namespace
 
-// What the recorder's thread does: a round drains all buffers up to one moment.
+// The work of the recorder's thread: a round drains all buffers up to one moment.
 class EventRecorder::Rounds {
  public:
   Rounds(const RegionReader& region, std::shared_ptr<EventBuffers> buffers, RecorderSetup setup,
@@ -55,7 +55,7 @@ class EventRecorder::Rounds {
     return {};
   }
 
-  // Once the file cannot be written, events are thrown away, so that no thread waits.
+  // Once the file cannot be written, events are discarded, so that no thread waits.
   void Drain() {
     const EventMoment now = EventTimeNow(setup_.unit);
     DrainUpTo(now.units);
@@ -63,7 +63,7 @@ class EventRecorder::Rounds {
     EndRound(now);
   }
 
-  // Everything, whatever time it says.
+  // Drains everything, whatever its time.
   Expected<RecordingClosing> Finish() {
     DrainUpTo(UINT64_MAX);
     const EventMoment now = EventTimeNow(setup_.unit);
@@ -139,7 +139,7 @@ class EventRecorder::Rounds {
     writer_.BeginSegment(start);
     std::size_t used = UseWords(piece.words, horizon, state);
     writer_.EndSegment();
-    // An event that the thread has not ended will never have an end.
+    // An event that the thread has not completed by now will never be complete.
     if (piece.is_full && !is_early_ && used < piece.words.size()) {
       ++damaged_;
       used = piece.words.size();
@@ -265,7 +265,7 @@ class EventRecorder::Rounds {
     out.Other(delta, told);
   }
 
-  // These count what no agent writes: the process has overwritten it.
+  // The agent never writes these values: the process has overwritten them.
   AllocationKind CheckedKind(std::uint64_t kind) {
     const bool is_known = kind >= static_cast<std::uint64_t>(AllocationKind::kMalloc) &&
                           kind <= static_cast<std::uint64_t>(AllocationKind::kThreadStack);
@@ -326,7 +326,7 @@ class EventRecorder::Rounds {
   std::uint64_t told_lost_ = 0;
   std::uint64_t lost_marks_ = 0;
   std::uint64_t damaged_ = 0;
-  bool is_early_ = false;  // the last event that was looked at comes after the horizon
+  bool is_early_ = false;  // the last event that was read comes after the horizon
   bool was_on_ = true;
   bool was_paused_ = false;
   std::optional<Error> failure_;

@@ -1,4 +1,4 @@
-// Records what one traced image does into a file, while it runs: a thread of its own drains the
+// Records the events of one traced image in a file while it runs: a thread of its own drains the
 // event buffers of the image's region (region/event_buffers.h).
 //
 //   Start      events are on; for an image that runs already, what is live then is in the file
@@ -6,7 +6,7 @@
 //   the end    the image has ended, or a command asks for it, or Finish does: the file is complete
 //
 // The region is not trusted: each value is checked before it is written, so the file is valid even
-// if the process overwrites its region, though what it says may be wrong then.
+// if the process overwrites its region, although its content may be wrong then.
 #pragma once
 
 #include <atomic>
@@ -50,11 +50,11 @@ class EventRecorder {
   EventRecorder(const EventRecorder&) = delete;
   EventRecorder& operator=(const EventRecorder&) = delete;
 
-  // Drains what is left and completes the file, unless that has been done. Fails if the file could
-  // not be written. Call it once.
+  // Drains the rest and completes the file, unless that has been done. Fails if the file could not
+  // be written. Must be called once.
   [[nodiscard]] Expected<RecordingClosing> Finish();
 
-  // Returns why the file cannot be written, as far as that is known by now. Any thread may call it.
+  // Returns why the file cannot be written, as far as that is known so far. Any thread may call it.
   [[nodiscard]] std::string Problem() const;
 
  private:

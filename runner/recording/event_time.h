@@ -1,4 +1,4 @@
-// How a recording's events tell the time, and what that is in nanoseconds.
+// The clock of a recording's events, and its times in nanoseconds.
 #pragma once
 
 #include <cstdint>

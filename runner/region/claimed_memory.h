@@ -1,16 +1,16 @@
-// Whether a process can have the blocks that its live map claims. Whoever scribbles on the map can
-// claim billions of them for nothing, and each takes memory of the runner's. So what is claimed is
-// compared with what the kernel says the process has, now and then while the map is read:
+// Checks whether a process can have the blocks that its live map claims. A process that overwrites
+// the map can claim billions of blocks at no cost, and each takes memory of the runner. So from
+// time to time while the map is read, the claim is compared with what the kernel says the process
+// has:
 //
 //   64 MiB of addresses    blocks in them * 32 B   <= what is mapped there
-//   the whole process      blocks * 32 B           <= what it has in memory or swapped out, + 32
-//   MiB
+//   the whole process      blocks * 32 B           <= its memory, swapped out or not, + 32 MiB
 //                          blocks                  <= 2 * (allocated - freed) + 1 million
 //
-// A block has 32 bytes at least, and its allocator writes into them, or next to them. Few blocks
-// are not asked about, so that none of this costs a small program anything.
+// A block has at least 32 bytes, and its allocator writes into them, or next to them. A few blocks
+// are not checked, so that small programs have no costs.
 //
-// Of a process that has gone, the kernel tells nothing: it may have twice the blocks that it was
+// The kernel says nothing about a process that has ended: it may have twice the blocks that it was
 // seen to have, or four millions.
 #pragma once
 
@@ -22,10 +22,10 @@
 
 namespace leakgate {
 
-// What is known of a process's memory; shared by all readers of its region. Any thread.
+// What is known of a process's memory; shared by all readers of its region. Any thread may use it.
 struct SeenMemory {
-  std::atomic<std::uint64_t> most_blocks{0};  // that it was seen to have while it lived
-  std::atomic<bool> is_refuted{false};        // it has claimed what cannot be
+  std::atomic<std::uint64_t> most_blocks{0};  // the most that it was seen to have while it lived
+  std::atomic<bool> is_refuted{false};        // it has claimed blocks that it cannot have
 };
 
 // One reading of the live map. Used by one thread.
@@ -36,12 +36,12 @@ class ClaimedMemory {
       : pid_(pid), counted_(counted), seen_(std::move(seen)) {}
 
   // Adds the blocks that begin in [begin, begin + bytes). Returns false if there cannot be so many.
-  // `count_again` counts them anew: the process may have freed and unmapped them since.
+  // `count_again` counts them again: the process may have freed and unmapped them since.
   using CountAgain = std::function<std::uint64_t()>;
   [[nodiscard]] bool Add(std::uint64_t begin, std::uint64_t bytes, std::uint64_t blocks,
                          const CountAgain& count_again);
 
-  // Call it once all of the map has been read.
+  // Must be called once all of the map has been read.
   void NoteAll();
 
  private:
@@ -53,7 +53,7 @@ class ClaimedMemory {
   const std::uint64_t counted_;
   const std::shared_ptr<SeenMemory> seen_;
   std::uint64_t blocks_ = 0;
-  std::uint64_t proved_ = 0;  // as many are known to be possible
+  std::uint64_t proved_ = 0;  // so many blocks are known to be possible
 };
 
 }  // namespace leakgate

@@ -1,8 +1,8 @@
 // The runner's end of the buffers through which a recording's events pass (common/event_stream.h).
 //
-// Whoever made the region drains them, on one thread at a time. The process may write anything
-// there at any time: each value is copied once and checked, and a buffer that makes no sense is
-// left alone.
+// The runner that made the region drains them, on one thread at a time. The process may write
+// anything there at any time: each value is copied once and checked, and a buffer with impossible
+// values is left alone.
 #pragma once
 
 #include <chrono>
@@ -29,18 +29,18 @@ struct EventRequest {
 
 inline constexpr std::uint32_t kMostBufferBytes = 1U << 20;
 
-// How far a buffer has been read, as whoever reads it says. Recordings of one image that follow
-// each other share it.
+// How far a buffer has been read; the reader keeps this. Recordings of one image that follow each
+// other share it.
 struct EventPosition {
   std::uint64_t time = 0;     // of the last event, in units
   std::uint32_t context = 0;  // of allocations from there on
 };
 
-// What one thread has written into one buffer since the last look.
+// What one thread has written into one buffer since the previous call.
 struct EventPiece {
   std::uint32_t buffer = 0;
   std::uint32_t thread = 0;      // ids as in the region, not checked
-  bool is_first = false;         // of this buffer: what was lost before is its own
+  bool is_first = false;         // the first piece of this buffer; lost_events counts for it
   bool is_full = false;          // the thread writes nothing more there
   std::uint64_t begin_time = 0;  // of the buffer
   std::uint64_t lost_events = 0;
@@ -53,19 +53,20 @@ class EventBuffers {
   // Asks for events in the region behind `fd`. REQUIRES: no process has the region yet.
   static Expected<void> Ask(const UniqueFd& fd, const EventRequest& request);
 
-  // Returns nullptr if nothing is recorded there.
+  // Returns nullptr if the region records no events.
   [[nodiscard]] static Expected<std::unique_ptr<EventBuffers>> Attach(const UniqueFd& fd);
 
-  // Switches events on or off, while the process runs. Also called by commands that do not drain.
+  // Switches events on or off while the process runs. Commands that do not drain the buffers also
+  // call it.
   void SetOn(bool is_on);
   [[nodiscard]] bool IsOn() const;
-  // Asks whoever drains to end the recording, while the process goes on.
+  // Asks the runner that drains to end the recording, while the process continues.
   void AskToStop();
   [[nodiscard]] bool IsStopAsked() const;
 
-  // Calls `use` with what has been written since the last look, the pieces of each thread in its
-  // order. It returns how many words it has used; it gets the others again. Buffers that are full
-  // and used up are given back.
+  // Calls `use` with what has been written since the previous call, the pieces of each thread in
+  // its order. `use` returns how many words it has used; the others are passed again. Buffers that
+  // are full and used up are freed for the threads.
   using Use = std::function<std::size_t(const EventPiece& piece, EventPosition& position)>;
   void Drain(const Use& use);
 
@@ -74,7 +75,7 @@ class EventBuffers {
   // Ends a wait, from another thread.
   void Wake();
 
-  // Events that threads have lost because no buffer was free, in all.
+  // The number of events that threads have lost because no buffer was free.
   [[nodiscard]] std::uint64_t LostEvents() const;
   [[nodiscard]] std::uint64_t Waits() const;
   [[nodiscard]] std::uint64_t WaitedNs() const;
@@ -95,7 +96,7 @@ class EventBuffers {
   [[nodiscard]] std::vector<Found> FindUsed() const;
   void DrainOne(const Found& found, const Use& use);
   void AddBuffers(const std::vector<Found>& used);
-  void GiveBack(std::uint32_t buffer);
+  void ReleaseBuffer(std::uint32_t buffer);
 
   Mapping tables_;   // the region's, read only
   Mapping control_;  // EventControl and the buffers' records

@@ -1,7 +1,7 @@
 // Maps the chunks of a region's live map, and remembers which of their pages exist. The map is
-// sparse, and asking for each hole of it takes two system calls: so the kernel is asked how many
-// pages there are. A page that exists stays, so where they are no more than were found, they are
-// the same ones.
+// sparse, and finding each of its holes takes two system calls. So the kernel is only asked how
+// many pages there are. A page that exists stays, so if there are no more pages than were found
+// before, they are the same ones.
 //
 // Any thread may use it.
 #pragma once
@@ -19,7 +19,8 @@ namespace leakgate {
 
 struct LiveChunk {
   std::shared_ptr<const Mapping> mapping;
-  std::shared_ptr<const std::vector<FileRange>> data;  // what has pages, by place in the file
+  // The ranges that have pages, by position in the file.
+  std::shared_ptr<const std::vector<FileRange>> data;
 };
 
 class LiveChunks {
@@ -30,8 +31,8 @@ class LiveChunks {
   // Fails if the address space is too small.
   [[nodiscard]] Expected<LiveChunk> Get(std::uint32_t chunk);
 
-  // Lets go of the memory that reading has mapped. It is mapped again as it is read.
-  void LetGoOfPages();
+  // Releases the memory that reading has mapped. It is mapped again when it is read.
+  void ReleasePages();
 
  private:
   struct Known {

@@ -1,5 +1,5 @@
-// What a region tells, each value copied out of it and checked. An id of 0, or a tid of 0, means
-// that there is no such record.
+// The contents of a region, each value copied out of it and checked. An id of 0, or a tid of 0,
+// means that there is no such record.
 #pragma once
 
 #include <cstdint>
@@ -101,8 +101,8 @@ struct ThreadCopy {
   std::string name;  // set once the thread has ended
 };
 
-// A block that a thread is reallocating. It is in its old place, or already in a new one, of which
-// only the thread knows.
+// A block that a thread is reallocating. It is in its old place, or already in a new one that only
+// the thread knows.
 struct ReallocatedCopy {
   int tid = 0;
   std::uint64_t address = 0;  // of the old place
@@ -164,7 +164,7 @@ struct MeasuringWindowCopy {
 struct StackNodeCopy {
   std::uint64_t pc = 0;
   std::uint32_t parent =
-      0;  // the caller's node; below kStackRootCount, it tells how the stack ends
+      0;  // the caller's node; below kStackRootCount, it stands for how the stack ends
   std::uint32_t module = 0;
 };
 

@@ -33,15 +33,16 @@ class RegionFile {
   [[nodiscard]] UniqueFd DuplicateFd() const;
   const RegionReader& reader() const { return *reader_; }
   int pid() const { return pid_; }
-  // Returns how many bytes of memory the file takes now: of its size, what has been written to.
+  // Returns how much memory the file takes now: only the written parts of its size.
   [[nodiscard]] std::uint64_t HeldBytes() const;
-  // Has the agent ask one more question from now on; `question` is a kAsk... bit.
+  // Makes the agent ask one more question from now on; `question` is a kAsk... bit.
   void Ask(std::uint32_t question);
-  // Has the agent ask about no end of an iteration before this one.
+  // Makes the agent ask nothing at the end of iterations before this one.
   void AskFromIteration(std::uint32_t iteration);
-  // Has the agent ask nothing more but for verdicts.
+  // Makes the agent ask nothing any more except for verdicts.
   void StopAsking();
-  // Apart from what these set, the mailbox is all that the runner writes once the process runs.
+  // Apart from what these functions set, the mailbox is all that the runner writes once the process
+  // runs.
   Mailbox& mailbox() {
     return *reinterpret_cast<Mailbox*>(writable_.data() + region_offset::kMailbox);
   }

@@ -17,7 +17,7 @@
 namespace leakgate {
 namespace {
 
-// What the words of a block say.
+// The contents of a block's words.
 struct WrittenBlock {
   LiveStart start;
   std::uint32_t context;
@@ -38,15 +38,15 @@ class LiveWords {
   std::uint32_t Load(std::uint64_t at) const { return words_[at].load(std::memory_order_relaxed); }
 
   // Reads the block that begins at `at`, where the word `start` was read. Returns nothing if none
-  // begins there, because its second granule would be the begin of another, or if it changes so
-  // often that nobody can say which does.
+  // begins there, because its second granule would be the begin of another, or because it changes
+  // so often that the answer cannot be found.
   std::optional<WrittenBlock> BlockAt(std::uint64_t at, std::uint32_t start) const {
     constexpr int kMostAttempts = 100;
     for (int i = 0; i < kMostAttempts && IsLiveStart(start); ++i) {
       const std::uint32_t rest = Acquire(at + 1);  // before the size is read
       const std::uint64_t size_bytes = SizeAt(at, DecodeRest(rest));
-      // Pairs with the agent's releases of these words: if they are another block's, it is seen now
-      // that this one has gone.
+      // Pairs with the agent's releases of these words: if they belong to another block, it is seen
+      // now that this one has gone.
       std::atomic_thread_fence(std::memory_order_acquire);
       const std::uint32_t start_now = Acquire(at);
       if (start_now == start && Load(at + 1) == rest) {
@@ -100,9 +100,9 @@ LiveBlock BlockOf(std::uint64_t address, const WrittenBlock& written,
 
 constexpr std::uint64_t kWordsPerHeapPage = kHeapPageBytes >> kGranuleShift;
 
-// Whether what lies within a live block is read. Nothing begins there, unless the process has
-// written a wrong size, or an allocator took the block for blocks of its own: then all of the live
-// map must be read.
+// Whether the words inside live blocks are read. Nothing begins there, unless the process has
+// written a wrong size, or an allocator has divided the block into blocks of its own: then all of
+// the live map must be read.
 enum class InsideOfBlocks { kPassOver, kRead };
 
 // Reads the words of the live map by address, stretch by stretch.
@@ -111,7 +111,7 @@ class LiveScan {
   explicit LiveScan(InsideOfBlocks inside) : inside_(inside) {}
 
   // Calls `use(at, word)` for each word in [begin, end) that is not zero and not within a live
-  // block. It returns the size of the block that begins there; nothing if none does.
+  // block. `use` returns the size of the block that begins there; nothing if none does.
   template <typename Use>
   void ForEachWord(const Stretch& stretch, std::uint64_t begin, std::uint64_t end, Use use) {
     for (std::uint64_t at = begin + WordsPassed(stretch, begin); at < end;) {
@@ -150,9 +150,9 @@ bool IsOfBlockWithOwnMapping(std::uint64_t word_of_page) {
   return word_of_page >= 1 && word_of_page <= 4;
 }
 
-// Calls `read(scan)`, which returns what it has found, with a scan that passes over what is inside
-// of blocks. If that may have missed any, by what the process has counted, calls it again with one
-// that does not.
+// Calls `read(scan)`, which returns what it has found, with a scan that skips the words inside
+// blocks. If that may have missed a block, by the process's own counts, calls it again with a scan
+// that skips nothing.
 template <typename Read>
 auto ReadQuickly(const RegionReader& region, Read read)
     -> decltype(read(std::declval<LiveScan&>())) {
@@ -160,7 +160,7 @@ auto ReadQuickly(const RegionReader& region, Read read)
   auto found = read(scan);
   const Totals totals = region.CurrentTotals();
   if (!found || scan.blocks() == totals.allocated_blocks - totals.freed_blocks) return found;
-  { const auto given_back = std::move(found); }  // its memory is for the next
+  { const auto given_back = std::move(found); }  // frees its memory for the next one
   LiveScan whole(InsideOfBlocks::kRead);
   return read(whole);
 }
@@ -372,7 +372,7 @@ Expected<void> RegionReader::VisitBlocks(const UseBlocks& use) const {
   return batch.empty() ? Expected<void>() : use(batch);
 }
 
-// A page that is wholly within a live block need not be told: the block is none of the roots.
+// A page that lies wholly within a live block is not returned, because the block is not a root.
 Expected<HeapCopy> RegionReader::CopyHeap() const {
   return ReadQuickly(*this, [&](LiveScan& scan) -> Expected<HeapCopy> {
     HeapCopy heap;
@@ -407,8 +407,8 @@ Expected<HeapCopy> RegionReader::CopyHeap() const {
       }
     };
     LEAKGATE_TRY(ReadMap(scan, read));
-    constexpr std::size_t kMany = 200'000;  // whoever looks at so many needs the memory
-    if (heap.blocks.size() > kMany) chunks_->LetGoOfPages();
+    constexpr std::size_t kMany = 200'000;  // a caller of so many needs the memory
+    if (heap.blocks.size() > kMany) chunks_->ReleasePages();
     return heap;
   });
 }

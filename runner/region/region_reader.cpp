@@ -39,9 +39,9 @@ Expected<RegionReader> RegionReader::Attach(const UniqueFd& fd) {
   return reader;
 }
 
-void RegionReader::LetGoOfPages() const {
-  mapping_.LetGoOfPages();
-  chunks_->LetGoOfPages();
+void RegionReader::ReleasePages() const {
+  mapping_.ReleasePages();
+  chunks_->ReleasePages();
 }
 
 bool RegionReader::IsWhole() const {
@@ -50,8 +50,8 @@ bool RegionReader::IsWhole() const {
                           CopyOf(&Header().layout_version) == kLayoutVersion &&
                           CopyOf(&Header().region_bytes) == region_offset::kEnd;
   if (!has_header) return false;
-  // The agent counts a window after it has begun it, and makes it the current one after that, each
-  // with release: so they are read the other way round, with acquire.
+  // The agent counts a window after it has begun it, and then makes it the current one, each with
+  // release. So they are read in the opposite order, with acquire.
   const std::uint32_t current = CurrentWindow();
   const std::uint32_t count = Header().window_count.load(std::memory_order_acquire);
   if (count > kMaxWindows || current >= std::max(count, 1U)) return false;
@@ -59,7 +59,7 @@ bool RegionReader::IsWhole() const {
   constexpr std::uint32_t kReadAtOnce = 8192;
   std::uint64_t text_bytes = 0;
   for (std::uint32_t id = 1; id < count; ++id) {
-    if (id % kReadAtOnce == 0) mapping_.LetGoOfPages();
+    if (id % kReadAtOnce == 0) mapping_.ReleasePages();
     const std::uint32_t state = Load(windows[id].state);
     if (!IsBetween(state, WindowState::kOpen, WindowState::kClosed)) return false;
     text_bytes += CopyOf(&windows[id].name).length + CopyOf(&windows[id].file).length;
@@ -191,7 +191,7 @@ Module RegionReader::ModuleOf(std::uint32_t id) const {
   module.begin = record.begin;
   module.end = record.end;
   module.bias = record.bias;
-  constexpr std::size_t kMostPathBytes = 4096;  // the kernel knows no longer one
+  constexpr std::size_t kMostPathBytes = 4096;  // the kernel allows no longer path
   if (record.path.length <= kMostPathBytes) module.path = Text(record.path);
   const auto length = std::min<std::size_t>(record.build_id_length, sizeof(record.build_id));
   constexpr std::string_view kDigits = "0123456789abcdef";

@@ -42,13 +42,13 @@ class RegionReader {
   // The PID at the time of Attach. It is true in the runner that made the region, because that
   // attaches before the process has the region. Elsewhere it is only what the process claims.
   int Pid() const { return pid_; }
-  // Returns the inode of the region's memory, which /proc/PID/maps tells it by; 0 if not known.
+  // Returns the inode of the region's memory, which /proc/PID/maps shows for it; 0 if not known.
   [[nodiscard]] std::uint64_t Inode() const;
   [[nodiscard]] std::uint32_t Generation() const;   // counts the execs of the PID, from 1
   [[nodiscard]] std::uint32_t StackDepth() const;   // the most frames that a stack has
   [[nodiscard]] bool CountsTemporary() const;       // whether totals have temporary blocks
   [[nodiscard]] std::uint32_t StackEvents() const;  // bits for the events whose stacks are recorded
-  // Whether the initialiser of a local static variable has not come to its end: it may run again.
+  // Whether the initialiser of a local static variable was interrupted: it may run again.
   [[nodiscard]] bool StaticWasAborted() const;
   [[nodiscard]] bool HasOwnOperators() const;  // new and delete are the program's own
   [[nodiscard]] AgentState State() const;
@@ -91,11 +91,11 @@ class RegionReader {
   [[nodiscard]] std::vector<FreeErrorCopy> FreeErrors() const;
   // The agent's own memory in the process, which contains no roots.
   [[nodiscard]] std::vector<OwnRange> OwnRanges() const;
-  // Returns the parts of the agent's module that hold what is the program's.
+  // Returns the parts of the agent's module that hold memory of the program.
   [[nodiscard]] std::vector<KeptRange> KeptRanges() const;
 
-  // What the program has mapped itself and not unmapped, and the stacks of its threads, sorted by
-  // address. A range that changes its owner meanwhile may be returned twice.
+  // The mappings that the program has made and not unmapped, and the stacks of its threads, sorted
+  // by address. A range that moves to another owner during the call may be returned twice.
   [[nodiscard]] std::vector<MappingCopy> Mappings() const;
   // Everything that the program has ever committed, in bytes and calls.
   [[nodiscard]] Amount MappedInAll() const;
@@ -105,7 +105,7 @@ class RegionReader {
 
   [[nodiscard]] StackCounts CountStacks() const;
 
-  // The blocks that threads are reallocating, which are not among the live ones meanwhile.
+  // The blocks that threads are reallocating. During that, they are not among the live ones.
   [[nodiscard]] std::vector<ReallocatedCopy> ReallocatedBlocks() const;
 
   // The functions below read the live map. It is far larger than the tables, so it is mapped chunk
@@ -133,12 +133,12 @@ class RegionReader {
   using UseBlocks = std::function<Expected<void>(std::span<const LiveBlock> blocks)>;
   [[nodiscard]] Expected<void> VisitBlocks(const UseBlocks& use) const;
 
-  // Lets go of the memory that reading has mapped. It is mapped again as it is read.
-  void LetGoOfPages() const;
+  // Releases the memory that reading has mapped. It is mapped again when it is read.
+  void ReleasePages() const;
 
-  // The live blocks of all windows, and the pages of the heap. A page that only holds a block to
-  // which glibc gave a mapping of its own is left out: once the block is freed, anybody may map
-  // the page.
+  // Returns the live blocks of all windows, and the pages of the heap. A page that only contains a
+  // block to which glibc gave a mapping of its own is left out: once the block is freed, the page
+  // may be mapped for any purpose.
   [[nodiscard]] Expected<HeapCopy> CopyHeap() const;
 
  private:

@@ -1,4 +1,4 @@
-// Implements what RegionReader says about threads, allowances, frees and mappings.
+// Implements the functions of RegionReader for threads, allowances, frees and mappings.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -215,8 +215,8 @@ std::vector<OwnRange> RegionReader::OwnRanges() const {
   const std::uint32_t count = LoadCount(Header().own_range_count, kMaxOwnRanges);
   for (std::uint32_t i = 0; i < count; ++i) {
     const auto* const shared = At<OwnRange>(region_offset::kOwnRanges) + i;
-    // The end first, and acquire pairs with the agent's release: the begin is complete. With the
-    // begin from before, everything below the end would be taken for the agent's.
+    // The end is read first, and acquire pairs with the agent's release: the begin is complete.
+    // With an old begin, everything below the end would count as the agent's memory.
     const std::uint64_t end = __atomic_load_n(&shared->end, __ATOMIC_ACQUIRE);
     const std::uint64_t begin = CopyOf(&shared->begin);
     if (begin < end) ranges.push_back({begin, end});  // else the record is not complete yet

@@ -87,12 +87,12 @@ struct WordTable<WindowKind> {
 // The events whose stacks are recorded are bits of common/stack_event.h, and have names, as in
 // `--stacks alloc,realloc,free`.
 
-// Parses names separated by commas into the bits. Fails with a usage error
-// that tells what is wrong, and which names there are.
+// Parses names separated by commas into the bits. Fails with a usage error that says what is wrong,
+// and which names there are.
 [[nodiscard]] Expected<std::uint32_t> ParseStackEvents(std::string_view text);
 
-// The names of the events in `events`: "alloc", "realloc", "free", "churn", in this order. The last
-// is no event with stacks: it has allocations counted by stack.
+// Returns the names of the events in `events`: "alloc", "realloc", "free", "churn", in this order.
+// The last one is not an event with stacks: it makes allocations count by stack.
 [[nodiscard]] std::vector<std::string> StackEventNames(std::uint32_t events);
 // The same in one text, such as "alloc, realloc".
 [[nodiscard]] std::string StackEventsText(std::uint32_t events);

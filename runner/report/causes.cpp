@@ -23,7 +23,7 @@ struct CausePart {
   std::vector<const Finding*> findings;
   std::vector<const Finding*> mappings;
   std::vector<const FreeErrorResult*> errors;
-  const Makers* made = nullptr;  // what the test did too much of, most of it by one call site
+  const TopAllocators* top = nullptr;  // what the test did too much of, most of it by one call site
   std::set<std::size_t> violations;
   Amount amount;
 };
@@ -76,13 +76,13 @@ class PartsOfWindow {
     for (std::size_t i = 0; i < window_.violations.size(); ++i) {
       if (explained_.contains(i)) continue;
       const Violation& violation = window_.violations[i];
-      const Makers* const made = MainlyMadeBy(window_, violation);
+      const TopAllocators* const top = FindMainAllocator(window_, violation);
       CausePart& part =
-          At(made != nullptr ? fmt::format("made\n{}\n{}", violation.component,
-                                           CallSiteKey(made->makers.front().site))
-                             : fmt::format("limit\n{}\n{}\n{}", Word(QuantityOf(violation)),
-                                           violation.component, PlainWindowName(window_)));
-      part.made = made;
+          At(top != nullptr ? fmt::format("made\n{}\n{}", violation.component,
+                                          CallSiteKey(top->sites.front().site))
+                            : fmt::format("limit\n{}\n{}\n{}", Word(QuantityOf(violation)),
+                                          violation.component, PlainWindowName(window_)));
+      part.top = top;
       part.violations.insert(i);
       part.amount.bytes = std::max(part.amount.bytes, violation.amount.bytes);
     }
@@ -159,10 +159,10 @@ WindowResult Reduced(const CausePart& part) {
   for (const Finding* const finding : part.mappings) window.mappings.push_back(*finding);
   for (const FreeErrorResult* const error : part.errors) window.free_errors.push_back(*error);
   window.violations = ViolationsOf(part);
-  for (const Makers& made : part.window->made_by) {
+  for (const TopAllocators& top : part.window->made_by) {
     const bool is_of = std::any_of(window.violations.begin(), window.violations.end(),
-                                   [&](const Violation& it) { return IsOf(it, made.quantity); });
-    if (is_of) window.made_by.push_back(made);
+                                   [&](const Violation& it) { return IsOf(it, top.quantity); });
+    if (is_of) window.made_by.push_back(top);
   }
   return window;
 }
@@ -187,8 +187,8 @@ const Finding* SiteOf(const Cause& cause) {
   if (!window.free_errors.empty()) return &window.free_errors.front().freed_at;
   if (!window.findings.empty()) return &window.findings.front();
   for (const Violation& violation : window.violations) {
-    const Makers* const made = MainlyMadeBy(window, violation);
-    if (made != nullptr) return &made->makers.front().site;
+    const TopAllocators* const top = FindMainAllocator(window, violation);
+    if (top != nullptr) return &top->sites.front().site;
   }
   return window.mappings.empty() ? nullptr : &window.mappings.front();
 }
@@ -235,7 +235,7 @@ std::vector<WindowCause> CausesOf(const WindowResult& window) {
   std::vector<WindowCause> causes;
   for (auto& [key, part] : PartsOfWindow(window).Take()) {
     causes.push_back({.key = key,
-                      .has_site = HasSite(part) || !part.errors.empty() || part.made != nullptr,
+                      .has_site = HasSite(part) || !part.errors.empty() || part.top != nullptr,
                       .findings = IndicesIn(window.findings, part.findings),
                       .mappings = IndicesIn(window.mappings, part.mappings),
                       .free_errors = IndicesIn(window.free_errors, part.errors),
@@ -244,15 +244,15 @@ std::vector<WindowCause> CausesOf(const WindowResult& window) {
   return causes;
 }
 
-std::string ToldCauses::Tell(const WindowResult& window) {
+std::string ReportedCauses::FindOrAdd(const WindowResult& window) {
   std::string first;
-  bool is_told = true;
+  bool is_reported = true;
   for (const auto& [key, part] : PartsOfWindow(window).Take()) {
-    const auto [known, is_new] = told_.try_emplace(key, WindowName(window));
-    is_told = is_told && !is_new;
+    const auto [known, is_new] = reported_.try_emplace(key, WindowName(window));
+    is_reported = is_reported && !is_new;
     if (first.empty()) first = known->second;
   }
-  return is_told ? first : "";
+  return is_reported ? first : "";
 }
 
 WindowResult InAllWindows(const Cause& cause) {

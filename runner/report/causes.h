@@ -55,15 +55,15 @@ struct WindowCause {
 [[nodiscard]] std::vector<WindowCause> CausesOf(const WindowResult& window);
 
 // Remembers which causes have been told in full, and of which window. Used by one thread at a time.
-class ToldCauses {
+class ReportedCauses {
  public:
   // Returns the name of the window of which the first cause of `window` has been told, if all
   // its causes have been; else an empty text, and from now on they have. REQUIRES: it is over
   // budget.
-  std::string Tell(const WindowResult& window);
+  std::string FindOrAdd(const WindowResult& window);
 
  private:
-  std::map<std::string, std::string> told_;  // the window, by the cause
+  std::map<std::string, std::string> reported_;  // the window, by the cause
 };
 
 // Returns `worst` with what is over in all windows.

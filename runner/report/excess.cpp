@@ -42,19 +42,19 @@ std::string LimitText(const Violation& violation) {
 
 // Sets the amounts from the violations of the same quantity and component: one has the bytes,
 // another the blocks.
-void SetToldAmounts(std::vector<Violation>& violations) {
-  struct Told {
+void SetViolatedAmounts(std::vector<Violation>& violations) {
+  struct MeasuredAmount {
     std::optional<std::int64_t> bytes;
     std::optional<std::int64_t> blocks;
   };
-  std::map<std::pair<std::string_view, Quantity>, Told> told;
+  std::map<std::pair<std::string_view, Quantity>, MeasuredAmount> measured;
   for (const Violation& violation : violations) {
-    Told& amount = told[{violation.component, QuantityOf(violation)}];
+    MeasuredAmount& amount = measured[{violation.component, QuantityOf(violation)}];
     if (IsInBytes(violation)) amount.bytes = violation.actual;
     if (UnitOf(violation.metric) == MetricUnit::kBlocks) amount.blocks = violation.actual;
   }
   for (Violation& violation : violations) {
-    const Told& amount = told[{violation.component, QuantityOf(violation)}];
+    const MeasuredAmount& amount = measured[{violation.component, QuantityOf(violation)}];
     violation.amount.bytes = amount.bytes.value_or(violation.amount.bytes);
     violation.amount.blocks = amount.blocks.value_or(violation.amount.blocks);
   }
@@ -205,48 +205,50 @@ bool Explains(const Finding& finding, const Violation& violation, const WindowRe
   return IsOf(violation, Quantity::kOutstanding);
 }
 
-std::vector<Quantity> ExceededByDoing(const WindowResult& window) {
+std::vector<Quantity> ExceededActivities(const WindowResult& window) {
   std::vector<Quantity> quantities;
   for (const Violation& violation : window.violations) {
     const Quantity quantity = QuantityOf(violation);
     const bool is_known =
         std::find(quantities.begin(), quantities.end(), quantity) != quantities.end();
-    if (!is_known && IsOfDoing(violation)) quantities.push_back(quantity);
+    if (!is_known && IsOfActivity(violation)) quantities.push_back(quantity);
   }
   return quantities;
 }
 
-std::vector<Makers> MakersUnknown(const WindowResult& window, const std::string& problem) {
-  std::vector<Makers> unknown;
-  for (const Quantity quantity : ExceededByDoing(window)) {
+std::vector<TopAllocators> UnknownTopAllocators(const WindowResult& window,
+                                                const std::string& problem) {
+  std::vector<TopAllocators> unknown;
+  for (const Quantity quantity : ExceededActivities(window)) {
     unknown.push_back({.quantity = quantity, .problem = problem});
   }
   return unknown;
 }
 
-const Makers* FindMakersOf(const Violation& violation, const WindowResult& window) {
-  const auto made = std::find_if(window.made_by.begin(), window.made_by.end(),
-                                 [&](const Makers& it) { return IsOf(violation, it.quantity); });
-  return made == window.made_by.end() ? nullptr : &*made;
+const TopAllocators* FindTopAllocators(const Violation& violation, const WindowResult& window) {
+  const auto top =
+      std::find_if(window.made_by.begin(), window.made_by.end(),
+                   [&](const TopAllocators& it) { return IsOf(violation, it.quantity); });
+  return top == window.made_by.end() ? nullptr : &*top;
 }
 
-const Makers* MainlyMadeBy(const WindowResult& window, const Violation& violation) {
-  const Makers* const made = FindMakersOf(violation, window);
-  if (made == nullptr || made->makers.empty()) return nullptr;
-  const Amount own = made->amount - made->framework;
-  const Amount most = made->makers.front().site.amount;
+const TopAllocators* FindMainAllocator(const WindowResult& window, const Violation& violation) {
+  const TopAllocators* const top = FindTopAllocators(violation, window);
+  if (top == nullptr || top->sites.empty()) return nullptr;
+  const Amount own = top->amount - top->framework;
+  const Amount most = top->sites.front().site.amount;
   const bool is_by_bytes =
       std::any_of(window.violations.begin(), window.violations.end(), [&](const Violation& it) {
         return QuantityOf(it) == QuantityOf(violation) && UnitOf(it.metric) == MetricUnit::kBytes;
       });
   const bool is_most =
       is_by_bytes ? most.bytes >= own.bytes - most.bytes : most.blocks >= own.blocks - most.blocks;
-  return is_most ? made : nullptr;
+  return is_most ? top : nullptr;
 }
 
 void FillAmounts(WindowResult& window) {
   for (Violation& violation : window.violations) violation.amount = AmountOver(violation, window);
-  SetToldAmounts(window.violations);
+  SetViolatedAmounts(window.violations);
 }
 
 // The violations of one quantity and component are neighbours.

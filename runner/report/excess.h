@@ -49,21 +49,23 @@ struct Excess {
 [[nodiscard]] bool Explains(const Finding& finding, const Violation& violation,
                             const WindowResult& window);
 
-// Returns the quantities of which the window does too much, whatever it leaves (IsOfDoing), in the
-// order of its violations.
-[[nodiscard]] std::vector<Quantity> ExceededByDoing(const WindowResult& window);
+// Returns the quantities of which the window does too much, whatever it leaves (IsOfActivity), in
+// the order of its violations.
+[[nodiscard]] std::vector<Quantity> ExceededActivities(const WindowResult& window);
 
 // Returns an entry of `window.made_by` for each of them, which only tells why nothing is known of
 // it.
-[[nodiscard]] std::vector<Makers> MakersUnknown(const WindowResult& window,
-                                                const std::string& problem);
+[[nodiscard]] std::vector<TopAllocators> UnknownTopAllocators(const WindowResult& window,
+                                                              const std::string& problem);
 
 // Returns what made the test exceed the limit; nullptr if it is not known, or nobody asks.
-[[nodiscard]] const Makers* FindMakersOf(const Violation& violation, const WindowResult& window);
+[[nodiscard]] const TopAllocators* FindTopAllocators(const Violation& violation,
+                                                     const WindowResult& window);
 
 // Returns the same if one call site, the first, did most of it; else nullptr. Where bytes and
 // blocks are over their limits, the bytes tell.
-[[nodiscard]] const Makers* MainlyMadeBy(const WindowResult& window, const Violation& violation);
+[[nodiscard]] const TopAllocators* FindMainAllocator(const WindowResult& window,
+                                                     const Violation& violation);
 
 // Sets the whole amount, bytes and blocks, of each violation's quantity, from the rest of the
 // window: a report has only the number that is over its limit.

@@ -125,8 +125,8 @@ std::string FreeErrorsText(const WindowResult& window, const TextStyle& style) {
 std::string MadeByTexts(const WindowResult& window, const TextStyle& style) {
   const std::size_t shown = window.made_by.size() == 1 ? 3 : 1;
   std::string text;
-  for (const Makers& made : window.made_by) {
-    if (!made.is_within_limits) text += MadeByText(made, shown, style);
+  for (const TopAllocators& top : window.made_by) {
+    if (!top.is_within_limits) text += TopAllocatorsText(top, shown, style);
   }
   return text;
 }
@@ -167,21 +167,21 @@ std::string Headline(const WindowResult& window, const std::string& failure,
 
 }  // namespace
 
-std::string_view WhatMakersDid(const Makers& made) {
-  if (made.quantity == Quantity::kPeak) return "live at its peak";
-  return made.quantity == Quantity::kTemporary ? "allocated for a moment only" : "allocated";
+std::string_view TopAllocatorsVerb(const TopAllocators& top) {
+  if (top.quantity == Quantity::kPeak) return "live at its peak";
+  return top.quantity == Quantity::kTemporary ? "allocated for a moment only" : "allocated";
 }
 
-std::string MadeByText(const Makers& made, std::size_t shown, const TextStyle& style) {
-  if (!made.problem.empty()) {
-    return "  " + Printable(fmt::format("who allocated it is not known: {}", made.problem)) + '\n';
+std::string TopAllocatorsText(const TopAllocators& top, std::size_t shown, const TextStyle& style) {
+  if (!top.problem.empty()) {
+    return "  " + Printable(fmt::format("who allocated it is not known: {}", top.problem)) + '\n';
   }
-  std::string text = fmt::format("  {} when the test was repeated alone: {}\n", WhatMakersDid(made),
-                                 FormatAmount(made.amount));
-  Amount other = made.other;
-  std::int64_t other_sites = made.other_sites;
-  for (std::size_t i = 0; i < made.makers.size(); ++i) {
-    const Finding& site = made.makers[i].site;
+  std::string text = fmt::format("  {} when the test was repeated alone: {}\n",
+                                 TopAllocatorsVerb(top), FormatAmount(top.amount));
+  Amount other = top.other;
+  std::int64_t other_sites = top.other_sites;
+  for (std::size_t i = 0; i < top.sites.size(); ++i) {
+    const Finding& site = top.sites[i].site;
     if (i >= shown) {
       other += site.amount;
       ++other_sites;
@@ -194,8 +194,8 @@ std::string MadeByText(const Makers& made, std::size_t shown, const TextStyle& s
     text += fmt::format("  {} by {}\n", FormatAmount(other),
                         FormatCount(other_sites, "more call site"));
   }
-  if (made.framework == Amount{}) return text;
-  const std::string own = fmt::format("{} by GoogleTest itself", FormatAmount(made.framework));
+  if (top.framework == Amount{}) return text;
+  const std::string own = fmt::format("{} by GoogleTest itself", FormatAmount(top.framework));
   return text + "  " + Paint(own, Emphasis::kInTheDistance, style.colour) + '\n';
 }
 
@@ -212,9 +212,9 @@ std::optional<SourcePosition> FailurePosition(const WindowResult& window) {
   const auto position = PositionOf(is_of_mapped ? window.mappings : window.findings);
   if (position) return position;
   for (const Violation& violation : window.violations) {
-    const Makers* const made = FindMakersOf(violation, window);
-    if (made == nullptr || made->makers.empty()) continue;
-    if (const auto makers = PositionOf({made->makers.front().site})) return makers;
+    const TopAllocators* const top = FindTopAllocators(violation, window);
+    if (top == nullptr || top->sites.empty()) continue;
+    if (const auto allocator = PositionOf({top->sites.front().site})) return allocator;
   }
   if (window.source_file.empty()) return std::nullopt;
   return SourcePosition{window.source_file, window.source_line};

@@ -41,8 +41,8 @@ namespace leakgate {
 [[nodiscard]] std::string SameFailureText(const WindowResult& window, const std::string& first,
                                           const TextStyle& style);
 
-// Returns what the makers did, such as "allocated".
-[[nodiscard]] std::string_view WhatMakersDid(const Makers& made);
+// Returns what these allocators did, as a verb such as "allocated".
+[[nodiscard]] std::string_view TopAllocatorsVerb(const TopAllocators& top);
 
 // Returns what made a test do so much, by call site: the first `shown` with their stacks.
 //
@@ -50,7 +50,8 @@ namespace leakgate {
 //   39.8 MiB in 5000 blocks
 //   > net::Parser::Read()  src/net/parser.cc:88
 //   1.4 MiB in 12 blocks by 2 more call sites
-[[nodiscard]] std::string MadeByText(const Makers& made, std::size_t shown, const TextStyle& style);
+[[nodiscard]] std::string TopAllocatorsText(const TopAllocators& top, std::size_t shown,
+                                            const TextStyle& style);
 
 // Shortens `text` to `capacity` bytes: it keeps the beginning, which has the answer, and
 // the last line, which has the remedy, with a note between them.

@@ -385,7 +385,7 @@ std::string FindingText(const Finding& finding, const TextStyle& style, FrameRan
          EvidenceLines(finding, style) + stack;
 }
 
-FrameRange FindTellingFrames(const Finding& finding, const Finding& other) {
+FrameRange FindDifferingFrames(const Finding& finding, const Finding& other) {
   const std::vector<Frame>& a = finding.stack;
   const std::vector<Frame>& b = other.stack;
   const auto inner = std::mismatch(a.begin(), a.end(), b.begin(), b.end(), ReadsTheSame).first;
@@ -429,7 +429,7 @@ FrameRange TellingFrames(const std::vector<const Finding*>& findings, std::size_
   const std::string text = StackText(*findings[index], style);
   for (std::size_t i = 0; i < shown; ++i) {
     if (i == index || StackText(*findings[i], style) != text) continue;
-    const FrameRange telling = FindTellingFrames(*findings[index], *findings[i]);
+    const FrameRange telling = FindDifferingFrames(*findings[index], *findings[i]);
     if (telling.begin != telling.end) return telling;
   }
   return {};

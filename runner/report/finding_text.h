@@ -59,7 +59,7 @@ struct OuterFrames {
 
 // Returns the range of the frames of `finding` in which its stack differs from that of `other`;
 // empty if they are the same.
-[[nodiscard]] FrameRange FindTellingFrames(const Finding& finding, const Finding& other);
+[[nodiscard]] FrameRange FindDifferingFrames(const Finding& finding, const Finding& other);
 
 // Returns "libnet.so+0x1a2b"; an empty text if the module is not known. It is not made printable.
 [[nodiscard]] std::string ModuleAndOffset(const Frame& frame);

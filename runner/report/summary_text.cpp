@@ -103,7 +103,7 @@ std::string UnshownCauses(const std::vector<Cause>& causes,
 }
 
 // Mostly no budget limits a suite or the program, so that is not worth a line.
-bool IsWorthALine(const WindowResult& window, Verdict verdict) {
+bool NeedsLine(const WindowResult& window, Verdict verdict) {
   if (window.verdict != verdict || window.reason.empty()) return false;
   return verdict != Verdict::kNotGated || window.kind == WindowKind::kTest;
 }
@@ -114,7 +114,7 @@ std::string ReasonLines(const RunResult& result, Verdict verdict,
   std::vector<std::string> reasons = run_reasons;
   std::map<std::string, std::vector<std::string>> names;
   for (const WindowResult& window : result.windows) {
-    if (!IsWorthALine(window, verdict)) continue;
+    if (!NeedsLine(window, verdict)) continue;
     if (std::find(reasons.begin(), reasons.end(), window.reason) == reasons.end()) {
       reasons.push_back(window.reason);
     }

@@ -48,21 +48,21 @@ struct Finding {
   std::string framework_rule;
 
   Reach reach = Reach::kUnknown;
-  std::string holder;  // what leads to retained blocks; may be empty
-  // The CallStackKey of a block that holds it and that no test has made, if there is one. No report
-  // tells it: repetitions ask what becomes of such blocks.
+  std::string holder;  // what leads to the retained blocks; may be empty
+  // The CallStackKey of a block that holds it and that no test has allocated, if there is one. It
+  // is in no report: repetitions use it to find out how such blocks change.
   std::string keeper;
   Disposition disposition = Disposition::kOutstanding;
   std::string explanation;                 // why it has this disposition, in one line; may be empty
   std::vector<std::int64_t> series;        // net blocks of each repetition after the first
   std::vector<std::int64_t> series_bytes;  // likewise, in bytes
-  std::string component;  // the component whose code it is, where a budget file tells
+  std::string component;  // the component whose code it is, if a budget file says so
   // The name and origin of its thread if that is older than the window, else empty.
   std::string thread;
   std::string allowance;  // "FILE:LINE" of the allowance that covers it
   BaselineState baseline = BaselineState::kNoBaseline;
-  // How many more call stacks its blocks have: there were too many to tell each. `stack` is one of
-  // the largest of them. The explanation tells it, in all reports.
+  // How many more call stacks its blocks have, if there were too many to show each. `stack` is one
+  // of the largest of them. In all reports, the explanation mentions this.
   std::int64_t other_stacks = 0;
 
   friend bool operator==(const Finding&, const Finding&) = default;
@@ -96,7 +96,7 @@ struct Finding {
   return true;
 }
 
-// Returns true if the finding was left behind, and passes for a reason of its own.
+// Returns true if the finding was left behind, and passes for a specific reason.
 [[nodiscard]] inline bool IsPassed(const Finding& finding) {
   switch (finding.disposition) {
     case Disposition::kAllowed:

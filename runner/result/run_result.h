@@ -23,13 +23,13 @@ struct ProgramExit {
 
 struct TracingResult {
   BoundarySource boundaries = BoundarySource::kNone;
-  int generations = 1;                              // how often the PID was traced anew, by exec
+  int generations = 1;  // how often the PID was traced, again after each exec
   std::map<std::string, std::uint64_t> drops;       // by reason; only what is not 0
   std::map<std::string, std::uint64_t> stack_ends;  // distinct stacks that are cut, by reason
   // How stacks were found: a known one was proved to be unchanged, or the stack was walked.
   std::uint64_t stacks_proved = 0;
   std::uint64_t stacks_walked = 0;
-  std::uint64_t stacks_unprovable = 0;  // of those that were walked; no proof is possible
+  std::uint64_t stacks_unprovable = 0;  // of the walked ones; no proof is possible for them
   std::uint64_t frames_walked = 0;
   std::uint64_t frames_without_rule = 0;  // of frames_walked; their unwind rule was not cached
   Amount mapped;                          // all that was ever mapped, as bytes and calls
@@ -37,10 +37,10 @@ struct TracingResult {
   friend bool operator==(const TracingResult&, const TracingResult&) = default;
 };
 
-// What a verdict does to the exit code.
+// How a verdict affects the exit code.
 enum class GateMode {
   kGate,
-  kStrict,    // what is unconfirmed, and what nothing used, fail as well
+  kStrict,    // unconfirmed tests and unused budget entries fail as well
   kWarnOnly,  // nothing fails; each run says so
 };
 

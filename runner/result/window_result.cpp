@@ -53,7 +53,7 @@ std::vector<Violation> Judge(const Measured& measured, const AppliedBudget& budg
   return violations.Take();
 }
 
-bool IsOfDoing(const Violation& violation) {
+bool IsOfActivity(const Violation& violation) {
   const Quantity quantity = QuantityOf(violation.metric);
   return quantity == Quantity::kAllocated || quantity == Quantity::kTemporary ||
          quantity == Quantity::kPeak;

@@ -13,7 +13,7 @@
 #include "runner/budget/applied_budget.h"
 #include "runner/region/amount.h"
 #include "runner/result/finding.h"
-#include "runner/result/makers.h"
+#include "runner/result/top_allocators.h"
 
 namespace leakgate {
 
@@ -21,7 +21,7 @@ namespace leakgate {
 // and its test could not be repeated to find out.
 enum class Verdict { kPass, kOverBudget, kInconclusive, kNotGated, kUnconfirmed };
 
-// What a window did to the heap. Blocks of the framework's own and allowed blocks are not counted.
+// What a window did to the heap. Blocks of the framework and allowed blocks are not counted.
 struct Measured {
   Amount outstanding;
   Amount lost;
@@ -40,7 +40,7 @@ struct Violation {
   Metric metric{};
   std::int64_t actual = 0;
   AppliedLimit limit;
-  std::string component;  // whose limit it is; empty if it is leakgate's default
+  std::string component;  // the component whose limit it is; empty if it is leakgate's default
   Amount amount;          // all of the quantity, if it has both bytes and blocks
 
   friend bool operator==(const Violation&, const Violation&) = default;
@@ -53,9 +53,9 @@ struct Violation {
 // Returns true if any limit is set. A window without limits is reported, but not gated.
 [[nodiscard]] bool IsGated(const AppliedBudget& budget);
 
-// Returns whether the limit is on what a test does, whatever it leaves: what it allocates, for how
-// long, and has at its peak.
-[[nodiscard]] bool IsOfDoing(const Violation& violation);
+// Returns whether the limit is on the test's activity, whatever it leaves: what it allocates, for
+// how long, and how much it has at its peak.
+[[nodiscard]] bool IsOfActivity(const Violation& violation);
 
 // A test's result as GoogleTest saw it; kNone for suites and the program.
 enum class TestStatus { kNone, kPassed, kFailed, kSkipped, kNotPassed, kCrashed };
@@ -118,7 +118,7 @@ struct WindowResult {
   bool was_failed_inside = false;  // the verdict was given to the process while it waited
   std::shared_ptr<const AppliedBudget> budget = NoBudget();  // shared by many windows
   Amount outstanding;
-  Amount lost;      // of outstanding, as far as it was asked
+  Amount lost;      // of outstanding, as far as it was determined
   Amount retained;  // likewise
   Amount allowed;   // of outstanding: covered by allowances
   Amount known;     // of outstanding: what the baseline has
@@ -131,11 +131,12 @@ struct WindowResult {
   std::int64_t live_bytes_at_begin = 0;  // of the process
   std::int64_t live_bytes_at_end = 0;
   std::chrono::nanoseconds begin{};   // by the steady clock
-  std::chrono::nanoseconds end{};     // likewise; of a window that is still open, now
+  std::chrono::nanoseconds end{};     // likewise; the present time for a window that is still open
   std::vector<Violation> violations;  // empty unless over budget
-  std::vector<Makers> made_by;        // of those that are of what the test does, by quantity
-  bool was_explained_later = false;   // made_by was found out after the process was told
-  std::vector<Finding> findings;      // the user's own first, each group by bytes, descending
+  // For violations of activity limits (IsOfActivity), by quantity.
+  std::vector<TopAllocators> made_by;
+  bool was_explained_later = false;  // made_by was determined after the process had its verdict
+  std::vector<Finding> findings;     // the user's own first, each group by bytes, descending
   // The budgets of other components whose code allocated in the window.
   std::vector<std::shared_ptr<const AppliedBudget>> code_budgets;
   // What the program itself mapped in the window and has not unmapped at its end, and stacks of

@@ -75,7 +75,7 @@ struct WordTable<GateMode> {
   };
 };
 
-// These are the words for verdicts of runs. A run that gated nothing has shown nothing: it has no
+// These are the words for verdicts of runs. A run that gated nothing proves nothing, so it has no
 // word of its own.
 inline constexpr std::array kRunVerdicts = {
     Named{Verdict::kInconclusive, "inconclusive"},

@@ -10,7 +10,7 @@ namespace {
 constexpr int kBusyMilliseconds = 30'000;  // another job may be adding
 
 // The file may come from anywhere, so its schema may run nothing, and read nothing but its tables.
-void Distrust(sqlite3* database) {
+void RestrictSchema(sqlite3* database) {
   sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   for (const int trust : {SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_TRIGGER,
                           SQLITE_DBCONFIG_ENABLE_VIEW}) {
@@ -85,7 +85,7 @@ Expected<Database> Database::Open(const std::filesystem::path& path, Mode mode) 
       sqlite3_open_v2(place.string().c_str(), &handle, flags | SQLITE_OPEN_NOFOLLOW, nullptr);
   Database database(handle, path);
   if (code != SQLITE_OK) return Unusable(path, sqlite3_errmsg(handle));
-  Distrust(handle);
+  RestrictSchema(handle);
   sqlite3_busy_timeout(handle, kBusyMilliseconds);
   return database;
 }

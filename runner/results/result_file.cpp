@@ -26,17 +26,17 @@ class FieldHasher {
   FieldHasher() { XXH3_128bits_reset(state_.get()); }
 
   template <typename T>
-  void Needed(const char* /*key*/, const T& value) {
+  void Required(const char* /*key*/, const T& value) {
     Add(value);
   }
   template <typename T>
-  void Added(const char* /*key*/, const T& value) {
+  void WithDefault(const char* /*key*/, const T& value) {
     Add(value);
   }
   template <typename T>
-  void Told(const char* /*key*/, const T& value, bool is_told) {
-    Add(is_told);
-    if (is_told) Add(value);
+  void WrittenIf(const char* /*key*/, const T& value, bool is_written) {
+    Add(is_written);
+    if (is_written) Add(value);
   }
   template <typename Visit>
   void Group(const char* /*key*/, const Visit& visit) {

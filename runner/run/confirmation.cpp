@@ -166,9 +166,9 @@ bool Confirmation::WaitFor(const std::vector<WindowResult*>& windows) {
 }
 
 void Confirmation::Explain(WindowResult& window) {
-  const std::vector<Quantity> quantities = ExceededByDoing(window);
+  const std::vector<Quantity> quantities = ExceededActivities(window);
   const auto is_of = [](Quantity quantity) {
-    return [quantity](const Makers& made) { return made.quantity == quantity; };
+    return [quantity](const TopAllocators& top) { return top.quantity == quantity; };
   };
   const auto known = made_by_.find(window.name);
   const bool is_known =
@@ -178,21 +178,21 @@ void Confirmation::Explain(WindowResult& window) {
       });
   if (is_known) {
     window.made_by = known->second;
-    std::erase_if(window.made_by, [&](const Makers& made) {
-      return std::find(quantities.begin(), quantities.end(), made.quantity) == quantities.end();
+    std::erase_if(window.made_by, [&](const TopAllocators& top) {
+      return std::find(quantities.begin(), quantities.end(), top.quantity) == quantities.end();
     });
     return DecideVerdict(window);
   }
   const RepetitionSetup& setup = repeater_.setup();
   std::string why_not = "this leakgate was built without the profiler";
-  if (setup.request.extensions.find_makers) {
+  if (setup.request.extensions.find_top_allocators) {
     why_not = repeater_.Spend(
         {.tests = {window.name}, .repetitions = 1, .timeout = repeater_.limits().test},
         [&](const RepetitionRequest& request) {
-          window.made_by = setup.request.extensions.find_makers(setup, request, window);
+          window.made_by = setup.request.extensions.find_top_allocators(setup, request, window);
         });
   }
-  if (!why_not.empty()) window.made_by = MakersUnknown(window, why_not);
+  if (!why_not.empty()) window.made_by = UnknownTopAllocators(window, why_not);
   made_by_[window.name] = window.made_by;
   DecideVerdict(window);
 }

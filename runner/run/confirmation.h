@@ -63,7 +63,7 @@ class Confirmation {
   void ConfirmInTime(const std::vector<WindowResult*>& windows);
 
   // Repeats the window's test once, recorded, to tell what made it exceed limits on what it does
-  // (excess_makers.h). REQUIRES: it exceeds one.
+  // (record_top_allocators.h). REQUIRES: it exceeds one.
   void Explain(WindowResult& window);
 
   // Runs `tests` once and returns those that leave descriptors open; none if they cannot be run.
@@ -83,7 +83,7 @@ class Confirmation {
 
   TestRepeater repeater_;
   TestOutcomes outcomes_;
-  std::map<std::string, std::vector<Makers>> made_by_;  // by test
+  std::map<std::string, std::vector<TopAllocators>> made_by_;  // by test
   std::set<std::string> lasting_;  // call sites, by SeriesKey, of which nothing is freed in time
 };
 

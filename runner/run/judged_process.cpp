@@ -19,14 +19,14 @@ std::uint32_t CopyText(std::string_view text, char* to, std::uint32_t capacity) 
 }
 
 // Writes the failure's text for GoogleTest to print, with paths as short as possible.
-// REQUIRES: AnswerNothing was called for this question.
-void WriteVerdict(const WindowResult& result, ToldCauses& told, Mailbox& mailbox) {
+// REQUIRES: AnswerWithinBudget was called for this question.
+void WriteVerdict(const WindowResult& result, ReportedCauses& reported, Mailbox& mailbox) {
   if (result.verdict != Verdict::kOverBudget) return;
   mailbox.over_budget = 1;
 
   std::error_code error;
   const TextStyle style{.base_directory = std::filesystem::current_path(error).string()};
-  const std::string first = told.Tell(result);
+  const std::string first = reported.FindOrAdd(result);
   const std::string text = CutInTheMiddle(
       first.empty() ? FailureText(result, style) : SameFailureText(result, first, style),
       Mailbox::kTextCapacity);
@@ -48,7 +48,7 @@ constexpr int kMostOfDamaged = 1000;
 bool MayStillPass(const WindowResult& result) {
   return result.kind == WindowKind::kTest && result.made_by.empty() &&
          CountNewFreeErrors(result) == 0 && !result.violations.empty() &&
-         std::all_of(result.violations.begin(), result.violations.end(), IsOfDoing);
+         std::all_of(result.violations.begin(), result.violations.end(), IsOfActivity);
 }
 
 class Stopwatch {
@@ -94,16 +94,16 @@ void JudgedProcess::LetGo() {
 
 // The process waits for an answer, even if the runner has no memory or thread for it.
 void JudgedProcess::Answer(Mailbox& mailbox) {
-  if (is_let_go_.load(std::memory_order_relaxed)) return AnswerNothing(mailbox);
+  if (is_let_go_.load(std::memory_order_relaxed)) return AnswerWithinBudget(mailbox);
   const std::lock_guard lock(judging_);
   const Stopwatch stopwatch(judged_);
   try {
     AnswerQuestion(mailbox);
   } catch (const TimeIsUp&) {
-    AnswerNothing(mailbox);
+    AnswerWithinBudget(mailbox);
     out_of_time_.insert(mailbox.window);
   } catch (const std::exception& error) {
-    AnswerNothing(mailbox);
+    AnswerWithinBudget(mailbox);
     failure_ = error.what();
   }
 }
@@ -140,7 +140,7 @@ void JudgedProcess::JudgeWindow(Mailbox& mailbox) {
       window, {.asking_tid = mailbox.tid, .has_new_descriptors = mailbox.subject != 0});
   result.measuring_windows = image_.meter().ResultsOf(window.id);
   const bool is_told = mode_ != GateMode::kWarnOnly && !MayStillPass(result);
-  if (is_told) WriteVerdict(result, told_, mailbox);
+  if (is_told) WriteVerdict(result, reported_, mailbox);
   result.was_failed_inside = mailbox.over_budget != 0;
   for (const auto& observer : observers_) observer->End(region(), window.id, result);
   if (window.kind == WindowKind::kTest && result.verdict == Verdict::kOverBudget) {
@@ -210,7 +210,7 @@ std::vector<WindowResult> JudgedProcess::Finish() {
   int left = kMostOfDamaged;
   constexpr std::uint32_t kReadAtOnce = 8192;
   for (std::uint32_t id = 1; id < count; ++id) {
-    if (id % kReadAtOnce == 0) region().LetGoOfPages();  // results take their place
+    if (id % kReadAtOnce == 0) region().ReleasePages();  // results take their place
     if (!is_whole && !results_.contains(id) && --left < 0) continue;
     const WindowCopy window = region().Window(id);
     if (window.id == 0 || window.state == WindowState::kUnused) continue;

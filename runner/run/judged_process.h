@@ -82,7 +82,7 @@ class JudgedProcess {
   WindowJudge judge_;
   std::mutex& judging_;
   const GateMode mode_;
-  ToldCauses told_;
+  ReportedCauses reported_;
   const std::vector<std::shared_ptr<TestObserver>> observers_;
   std::map<std::uint32_t, WindowResult> results_;  // of windows judged while the process waited
   int judged_at_end_ = 0;                          // how many windows

@@ -195,7 +195,7 @@ class JudgedRun {
     if (RunsAllTests(request_.arguments)) {
       result.warnings = UnusedAllowances(prepared_.budgets, request_.budgets, result.windows);
       if (!request_.budgets.empty() && HasEndedInOrder(result)) {
-        AddLines(prepared_.budgets.FilesWithoutUse(request_.budgets, AllTests(result)),
+        AddLines(prepared_.budgets.UnusedFiles(request_.budgets, AllTests(result)),
                  result.warnings);
       }
     }

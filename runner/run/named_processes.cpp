@@ -107,7 +107,7 @@ void NamedProcesses::OnExec(const ReportedExec& told) {
 HelloReply NamedProcesses::OnHello(int pid) {
   if (pid == program_.pid()) {
     return {.region_fd = program_.RegionFor(pid),
-            .wants = around_.budgets.NamesProcesses() ? kTellOfExecs : 0};
+            .wants = around_.budgets.NamesProcesses() ? kNotifyExecs : 0};
   }
   if (!around_.budgets.NamesProcesses()) return {};
   const std::lock_guard lock(mutex_);
@@ -116,7 +116,7 @@ HelloReply NamedProcesses::OnHello(int pid) {
   const auto known = windows_.find(pid);
   const std::uint32_t window =
       known != windows_.end() ? known->second : program_.CurrentWindow().id;
-  HelloReply reply{.wants = kTellOfExecs, .window = window};
+  HelloReply reply{.wants = kNotifyExecs, .window = window};
   const std::string path = ProgramOf(pid);
   if (!around_.budgets.NamesProcess(NameOf(path))) return reply;
   if (HasArgument(pid, kDeathTestFlag)) {

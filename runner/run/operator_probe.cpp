@@ -46,7 +46,7 @@ class ProbedImages {
             const std::vector<ProbedObject> probed = ObjectsIn(mailbox);
             const bool is_it =
                 mailbox.question == static_cast<std::uint32_t>(Question::kOperatorsProbed);
-            AnswerNothing(mailbox);
+            AnswerWithinBudget(mailbox);
             if (!is_it) return;
             Variables variables;
             Expected<OperatorAccount> account = LearnAccount(probed, {.pid = region->pid(),

@@ -30,7 +30,7 @@ void Explain(std::string_view why, WindowResult& window) {
 // Returns whether it exceeds a limit on what it does, and what made it is not known yet.
 bool NeedsExplanation(const WindowResult& window) {
   return window.verdict == Verdict::kOverBudget && window.made_by.empty() &&
-         !ExceededByDoing(window).empty();
+         !ExceededActivities(window).empty();
 }
 
 bool MayBeExplained(const WindowResult& window) {
@@ -111,15 +111,15 @@ void RunConfirmations::ExplainAll(Confirmation& after, const std::string& why_no
   for (WindowResult& window : result.windows) {
     if (!NeedsExplanation(window)) continue;
     if (!MayBeExplained(window)) {
-      window.made_by = MakersUnknown(
+      window.made_by = UnknownTopAllocators(
           window,
           window.kind == WindowKind::kTest
               ? "the test has ended the program"
               : "only tests are repeated; leakgate record and leakgate recording show tell it");
     } else if (ConfirmOf(window) == Confirm::kOff) {
-      window.made_by = MakersUnknown(window, "confirmation is off");
+      window.made_by = UnknownTopAllocators(window, "confirmation is off");
     } else if (!why_not.empty()) {
-      window.made_by = MakersUnknown(window, why_not);
+      window.made_by = UnknownTopAllocators(window, why_not);
     } else {
       Tell(window.name, tests.size(), begun);
       after.Explain(window);

@@ -43,13 +43,13 @@ class TestObserver {
 
 // Repeats the test of `window` once, on the calling thread, and returns what made it exceed its
 // limits on what it may do, whatever it leaves. Any exception is an answer, too.
-using FindMakers = std::function<std::vector<Makers>(
+using TopAllocatorsFinder = std::function<std::vector<TopAllocators>(
     const RepetitionSetup& setup, const RepetitionRequest& request, const WindowResult& window)>;
 
 struct RunExtensions {
   std::vector<std::shared_ptr<TestObserver>> observers;
-  MakeAnswerer answer_more;  // if null, what only a profiler can answer is refused
-  FindMakers find_makers;    // if null, nobody finds them
+  MakeAnswerer answer_more;                 // if null, what only a profiler can answer is refused
+  TopAllocatorsFinder find_top_allocators;  // if null, nobody finds them
 };
 
 }  // namespace leakgate

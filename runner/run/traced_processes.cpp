@@ -13,7 +13,7 @@ HelloReply TracedProcesses::OnHello(const ControlPeer& peer) {
   if (peer.is_forked) return further_.OnFork(peer.pid, peer.window);
   HelloReply reply = named_.OnHello(peer.pid);
   if (peer.pid == program_.pid()) {
-    tells_of_execs_ = untraced_tests_.Watch(peer.pid);
+    notifies_execs_ = untraced_tests_.Watch(peer.pid);
     reply.wants |= kTraceForks;
   } else if (reply.region_fd < 0) {
     untraced_tests_.OnHello(peer.pid);
@@ -21,7 +21,7 @@ HelloReply TracedProcesses::OnHello(const ControlPeer& peer) {
     reply.region_fd = further.region_fd;
     reply.wants |= further.wants;
   }
-  if (tells_of_execs_) reply.wants |= kTellOfExecs;
+  if (notifies_execs_) reply.wants |= kNotifyExecs;
   return reply;
 }
 
@@ -52,7 +52,7 @@ void TracedProcesses::Conclude(RunResult& result) {
   for (const auto& process : program_.processes()) {
     if (process != program_.processes().back()) process->NoteExecuted();
     AddTracing(process->region(), result.tracing);
-    process->region().LetGoOfPages();
+    process->region().ReleasePages();
     std::vector<WindowResult> windows = process->Finish();
     if (result.windows.empty()) {
       result.windows = std::move(windows);

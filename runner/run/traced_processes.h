@@ -52,7 +52,7 @@ class TracedProcesses {
   NamedProcesses named_;
   FurtherProcesses further_;
   UntracedTests untraced_tests_;
-  bool tells_of_execs_ = false;  // used on the control server's thread alone
+  bool notifies_execs_ = false;  // used on the control server's thread alone
 };
 
 }  // namespace leakgate

@@ -25,15 +25,15 @@ class Kept {
     }
   }
 
-  // Which bound is exceeded; nothing if none is.
+  // Returns the bound that is exceeded; nothing if none is.
   std::optional<Measure> Exceeded(const EndedBounds& bounds) const {
     if (sum_.bytes > bounds.bytes) return Measure::kBytes;
     if (sum_.count > bounds.count) return Measure::kCount;
     return std::nullopt;
   }
 
-  // Returns false if none may go.
-  bool LetOneGo(Measure measure, bool may_be_awaited) {
+  // Returns false if no region may be released.
+  bool ReleaseOne(Measure measure, bool may_be_awaited) {
     const auto may_go = [&](std::size_t i) {
       return is_kept_[i] && (may_be_awaited || !regions_[i].is_awaited);
     };
@@ -57,7 +57,7 @@ class Kept {
     return true;
   }
 
-  std::vector<std::size_t> LetGo() const {
+  std::vector<std::size_t> Released() const {
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < is_kept_.size(); ++i) {
       if (!is_kept_[i]) places.push_back(i);
@@ -73,16 +73,16 @@ class Kept {
 
 }  // namespace
 
-std::vector<std::size_t> RegionsToLetGo(const std::vector<EndedRegion>& regions,
-                                        const EndedBounds& bounds) {
+std::vector<std::size_t> RegionsToRelease(const std::vector<EndedRegion>& regions,
+                                          const EndedBounds& bounds) {
   Kept kept(regions);
   while (const std::optional<Measure> measure = kept.Exceeded(bounds)) {
-    if (!kept.LetOneGo(*measure, false)) break;
+    if (!kept.ReleaseOne(*measure, false)) break;
   }
   while (const auto measure = kept.Exceeded({2 * bounds.bytes, 2 * bounds.count})) {
-    (void)kept.LetOneGo(*measure, true);
+    (void)kept.ReleaseOne(*measure, true);
   }
-  return kept.LetGo();
+  return kept.Released();
 }
 
 }  // namespace leakgate

@@ -1,10 +1,11 @@
-// Which regions of ended processes a session lets go of. Pure.
+// Decides which regions of ended processes a session releases. Pure.
 //
-// What ended processes leave is held in memory until somebody asks for it, so it has a bound, in
-// bytes and in number. Beyond it the user goes first whose ended processes hold most, and of that
-// user's the oldest one: nobody's are lost by what another user runs, unless they hold more.
+// The regions of ended processes stay in memory until a command asks for them, so there is a limit
+// on their bytes and on their number. If it is exceeded, the user comes first whose ended processes
+// hold most, and of that user's regions the oldest one: nobody loses regions through what another
+// user runs, unless he holds more.
 //
-//   bound 100      user 1: 30, 20, 10     user 2: 50      let go: user 1's 30, for 60 > 50
+//   limit 100      user 1: 30, 20, 10     user 2: 50      released: user 1's 30, for 60 > 50
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@ namespace leakgate {
 struct EndedRegion {
   unsigned uid = 0;         // of the process
   std::uint64_t bytes = 0;  // that it holds in memory
-  // Somebody is about to take what is in it: only what exceeds the bounds twice lets it go.
+  // A reader is about to take its content: it is released only if twice the limits are exceeded.
   bool is_awaited = false;
 };
 
@@ -25,8 +26,8 @@ struct EndedBounds {
   std::size_t count = 0;
 };
 
-// Returns the places in `regions`, which has the oldest first, of those to let go; sorted.
-[[nodiscard]] std::vector<std::size_t> RegionsToLetGo(const std::vector<EndedRegion>& regions,
-                                                      const EndedBounds& bounds);
+// Returns the indices of the regions to release, sorted. REQUIRES: `regions` has the oldest first.
+[[nodiscard]] std::vector<std::size_t> RegionsToRelease(const std::vector<EndedRegion>& regions,
+                                                        const EndedBounds& bounds);
 
 }  // namespace leakgate

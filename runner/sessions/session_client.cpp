@@ -191,7 +191,7 @@ Survey SurveySessionsAndRuns() {
     const Json& body = reply.message.body;
     if (reply.state == PeerReply::State::kSilent) survey.silent.push_back(peers.NameOf(i));
     if (reply.state == PeerReply::State::kClosed) {
-      survey.silent.push_back(fmt::format("what holds the name of {}", peers.NameOf(i)));
+      survey.silent.push_back(fmt::format("the process with the name of {}", peers.NameOf(i)));
     }
     if (reply.state != PeerReply::State::kAnswered || ErrorFromJson(body)) continue;
     if (i < peers.sessions.size()) {

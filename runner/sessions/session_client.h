@@ -1,5 +1,5 @@
-// What commands ask of runs (run/run_server.h) and of session owners
-// (linux/session_owner.h). Each call opens a connection of its own.
+// What commands ask runs (run/run_server.h) and session owners (linux/session_owner.h). Each call
+// opens a connection of its own.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace leakgate {
 
-// A run of this user's that goes on.
+// A run of this user that has not ended.
 struct RunStatus {
   int run_pid = 0;
   std::vector<ProcessStatus> processes;
@@ -37,11 +37,11 @@ struct FoundProcess {
 // Returns a usage error if a run traces `pid`, because only the run decides whether it is traced.
 [[nodiscard]] Expected<void> RequireInNoRun(int pid);
 // Returns a usage error if another session than `name` has enabled the process while it is
-// suspended: nothing in the process tells of that yet.
+// suspended: until it continues, nothing in the process shows this.
 [[nodiscard]] Expected<void> RequireInNoOtherSession(int pid, const std::string& name);
 
-// Keeps a run's process stopped, by the run, for as long as this object lives, but for one minute
-// at most.
+// Makes the run keep its process stopped for as long as this object lives, but for one minute at
+// most.
 class RunHold {
  public:
   // Returns an error if the process has ended or cannot be stopped.
@@ -74,7 +74,7 @@ struct StoppedSession {
 [[nodiscard]] Expected<StoppedSession> StopSession(const std::string& name);
 
 // What this user's sessions and runs answer when all are asked at once. Those that have just ended
-// and other users' are left out; of those that do not answer it has the names.
+// and those of other users are left out. Those that do not answer are listed by name.
 struct Survey {
   std::vector<SessionStatus> sessions;
   std::vector<RunStatus> runs;

@@ -1,4 +1,4 @@
-// What a session is told to trace and what its owner reports, as values and as JSON. Pure.
+// What a session is to trace and what its owner reports, as values and as JSON. Pure.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ namespace leakgate {
 // Which programs a session traces by name: `--image NAME[:SELECTOR]`. Both parts are globs of '*'
 // and '?'.
 //
-//   redis-server          every process of that image
-//   python3:server.py     where an argument is server.py, or ends in /server.py
-//   /opt/app/bin/*        by the whole path, because there is a slash
+//   redis-server          every process with that image
+//   python3:server.py     processes with an argument that is server.py, or ends in /server.py
+//   /opt/app/bin/*        compared with the whole path, because there is a slash
 //   *                     every program
 //
 // SELECTOR distinguishes the programs that one host program runs: an interpreter, an emulator.
@@ -38,11 +38,11 @@ struct ImageSelector {
 // Returns the selector as it was written.
 [[nodiscard]] std::string TextOf(const ImageSelector& selector);
 
-// Returns whether `program` matches. The image's name is either that of its file or the one by
+// Returns whether `program` matches. The image's name is either the name of its file or the name by
 // which it was executed, because python3, for example, is a link.
 [[nodiscard]] bool Selects(const ImageSelector& selector, const ExecutedProgram& program);
 
-// The same for its image alone: the file, or the first argument, which may be empty.
+// Does the same for the image alone: the file, or the first argument, which may be empty.
 [[nodiscard]] bool SelectsImage(const ImageSelector& selector, std::string_view path,
                                 std::string_view first_argument);
 
@@ -55,7 +55,7 @@ struct SessionUsers {
   bool Has(unsigned uid) const { return are_all || uids.contains(uid); }
 };
 
-// Where the processes start that a session traces by image.
+// Where processes start that a session traces by image.
 enum class SessionReach {
   kBelow,     // below the session: `session start NAME -- COMMAND`, `session exec`
   kThisUser,  // anywhere, if they are of the session's user
@@ -68,15 +68,16 @@ struct WordTable<SessionReach> {
                                         Named{SessionReach::kSystem, "system"}};
 };
 
-// What became of a session's watch over the programs that start anywhere.
+// The state of a session's watch over programs that start anywhere.
 struct WatchStatus {
   SessionReach reach = SessionReach::kBelow;
   bool is_holding = false;     // each program is held when it begins, so none is missed
   std::string why_not_held{};  // if reach is kSystem and programs are not held
-  // How many process numbers had gone before they could be looked at, if programs are not held.
+  // How many process numbers had ended before they could be read, if programs are not held.
   std::uint64_t unseen = 0;
-  std::vector<int> ran_before{};  // processes that such a program ran in when the session began
-  // Users whose programs were let go for a while: one of them kept whoever looked at it waiting.
+  // Processes in which such a program already ran when the session began.
+  std::vector<int> ran_before{};
+  // Users whose programs are not held for a while, because one of them blocked a worker.
   std::vector<unsigned> let_go{};
 };
 
@@ -87,11 +88,11 @@ struct RingStatus {
   std::uint64_t bytes = 0;
   std::uint64_t taken = 0;  // since the session began
   std::string problem{};    // of the last snapshot that failed
-  // How many processes ended, and were no longer kept before their last snapshot could be taken.
+  // How many processes ended and were forgotten before their last snapshot could be taken.
   std::uint64_t without_last = 0;
 };
 
-// What a session is told to trace.
+// What a session is to trace.
 struct SessionScope {
   std::vector<ImageSelector> images;
   std::set<int> pids;
@@ -100,7 +101,7 @@ struct SessionScope {
 
 // How the stacks of each traced process are recorded.
 struct StackSettings {
-  std::uint32_t depth = kDefaultStackDepth;    // stacks are cut there
+  std::uint32_t depth = kDefaultStackDepth;    // the depth at which stacks are cut
   std::uint32_t events = kDefaultStackEvents;  // which events' stacks are recorded
 };
 
@@ -116,7 +117,7 @@ struct SessionStatus {
   RingStatus ring;
   std::int64_t expires_seconds = 0;  // when it ends by itself, since 1970; 0: never
   std::uint64_t forgotten = 0;       // how many ended processes are no longer kept
-  std::uint64_t kept_bytes = 0;      // of memory, that those which are kept hold
+  std::uint64_t kept_bytes = 0;      // how much memory the kept ones hold
   std::uint64_t most_kept_bytes = 0;
   std::string failure{};       // why no further process can be traced; empty: they can
   std::uint64_t untraced = 0;  // how many could not be traced; `processes` has the newest
@@ -127,7 +128,7 @@ struct SessionStatus {
 // A member that is missing in `body`, or is of another type, keeps its default.
 [[nodiscard]] SessionStatus StatusFromJson(const nlohmann::json& body);
 
-// Complete recordings: their files, and what is said of them when they are complete.
+// Complete recordings: their files, and the facts that are shown when they are complete.
 [[nodiscard]] nlohmann::json ToJson(const std::vector<RecordedFile>& files);
 [[nodiscard]] std::vector<RecordedFile> RecordedFilesFromJson(const nlohmann::json& body);
 

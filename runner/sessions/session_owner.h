@@ -2,9 +2,9 @@
 // processes that are to be traced, and answers the session's commands.
 //
 //   StartSession    takes the name and forks, in the command
-//   the owner       leaves the terminal, opens the control socket, says that it is ready
+//   the owner       leaves the terminal, opens the control socket, and reports that it is ready
 //   the commands    ask, one at a time; each is answered within seconds
-//   the time        is over, if it was given one: as if it had been told to stop
+//   the time        is over, if the session has one: the owner ends as with stop
 //   stop, SIGTERM   the owner stops the tracing and ends; the kernel frees the sockets' names
 #pragma once
 
@@ -28,7 +28,7 @@ struct SessionStart {
   SessionRecording recording{};  // absolute paths
   SnapshotRingSettings ring{};   // likewise
   SessionReach reach = SessionReach::kBelow;
-  std::optional<std::chrono::milliseconds> length{};  // it ends by itself after so long
+  std::optional<std::chrono::milliseconds> length{};  // after this time it ends by itself
 };
 
 // Forks the owner and waits until it serves. Returns an error, in the caller, if the session could

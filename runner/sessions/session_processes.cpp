@@ -14,7 +14,7 @@ namespace leakgate {
 namespace {
 
 constexpr const char* kTooSlow =
-    "what it executes could not be read in time, so nobody knows whether it is wanted; a file "
+    "what it executes could not be read in time, so it is not known whether it is wanted; a file "
     "system of its user's may not answer";
 constexpr const char* kEndedTooEarly =
     "it ended before its agent had begun to trace, or the agent could not start in it";
@@ -58,7 +58,7 @@ SessionImage::SessionImage(std::unique_ptr<RegionFile> region, const RegionOwner
 
 Expected<std::unique_ptr<SessionImage>> SessionImage::Trace(RegionOwner owner, Process process,
                                                             ExecutedProgram program) {
-  // GoogleTest's stream of events is the program's own here; the listener tells of tests.
+  // In a session, GoogleTest's stream of events belongs to the program; the listener reports tests.
   owner.boundaries = BoundarySource::kListener;
   LEAKGATE_TRY_ASSIGN(auto region, RegionFile::Create(owner));
   return std::unique_ptr<SessionImage>(
@@ -161,7 +161,7 @@ HelloReply SessionProcesses::OnHello(const ControlPeer& peer) {
   std::string problem;
   try {
     return Enable(peer, start_time, program);
-  } catch (const std::exception& error) {  // no memory or no thread, for a moment
+  } catch (const std::exception& error) {  // no memory or no thread at the moment
     problem = UnservedText(
         fmt::format("the session's owner has no room for it: {}; raise the limits on memory and "
                     "processes (ulimit -v, -u)",
@@ -234,7 +234,7 @@ std::string SessionProcesses::failure() const {
   return failure_;
 }
 
-// What an earlier session left there is not touched.
+// Files that an earlier session left there are not touched.
 std::filesystem::path SessionProcesses::RecordingPath(const SessionImage& image) const {
   const auto again = [](std::uint32_t number) {
     return number == 1 ? "" : fmt::format("-{}", number);
@@ -288,7 +288,7 @@ bool SessionProcesses::AwaitsLastSnapshot(const SessionImage& image) const {
          image.Status().state == ProcessState::kEnded;
 }
 
-void SessionProcesses::LetGo(Images::iterator image) {
+void SessionProcesses::ForgetImage(Images::iterator image) {
   constexpr std::size_t kMostTold = 4096;
   TakeRecording(**image);
   if (finished_.files.size() > kMostTold) finished_.files.erase(finished_.files.begin());
@@ -310,7 +310,7 @@ void SessionProcesses::KeepBounds(const EndedBounds& bounds) {
     regions.push_back(
         {(*image)->process().uid, (*image)->traced().HeldBytes(), AwaitsLastSnapshot(**image)});
   }
-  for (const std::size_t place : RegionsToLetGo(regions, bounds)) LetGo(ended[place]);
+  for (const std::size_t place : RegionsToRelease(regions, bounds)) ForgetImage(ended[place]);
 }
 
 bool SessionProcesses::MakeRoom() {
@@ -321,7 +321,8 @@ bool SessionProcesses::MakeRoom() {
     if (ended == 0) return false;
     constexpr std::uint64_t kAnyBytes = UINT64_MAX / 2;
     KeepBounds({kAnyBytes, ended - 1});
-    if (images_.size() == before) KeepBounds({kAnyBytes, (ended - 1) / 2});  // all are awaited
+    // All ended ones are awaited by the ring.
+    if (images_.size() == before) KeepBounds({kAnyBytes, (ended - 1) / 2});
   }
   return true;
 }
@@ -411,7 +412,7 @@ void SessionProcesses::NoteProgram(ProcessStatus program) {
   NoteUntraced(std::move(program), std::move(problem));
 }
 
-void SessionProcesses::NoteUntold(std::uint64_t count) {
+void SessionProcesses::NoteUnreported(std::uint64_t count) {
   const std::lock_guard lock(mutex_);
   forgotten_untraced_ += count;
 }

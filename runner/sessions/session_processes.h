@@ -34,14 +34,14 @@ struct SessionRecording {
   bool IsAsked() const { return !file.empty() || !directory.empty(); }
 };
 
-// Says that a process is another user's, and how to have it traced.
+// Returns the text which says that a process is another user's, and how to trace it.
 [[nodiscard]] std::string OtherUserText(unsigned uid);
 
 // One program image that a session traces, with the thread that answers its agent: tests in it
-// continue without a verdict, and the program's own code is told what it measures.
+// continue without a verdict, and the program's own code receives what it measures.
 class SessionImage {
  public:
-  // Whose image it is, as the kernel told when the process asked.
+  // The process to which the image belongs, as the kernel described it when the process asked.
   struct Process {
     unsigned uid = 0;
     std::uint64_t start_time = 0;
@@ -58,13 +58,13 @@ class SessionImage {
   bool IsOf(int pid, std::uint64_t start_time) const {
     return image_.pid() == pid && process_.start_time == start_time;
   }
-  // Not what the region says, which the process can overwrite.
+  // This is not read from the region, which the process can overwrite.
   std::uint32_t generation() const { return generation_; }
   const std::filesystem::path& recording_path() const { return recording_path_; }
 
   [[nodiscard]] ProcessStatus Status() const;
 
-  // Whether the ring has had the last snapshot of it.
+  // True once the ring has taken its last snapshot.
   bool has_last_snapshot = false;
 
   // Returns whether the process has ended or executes another program.
@@ -98,12 +98,12 @@ class SessionImage {
   std::unique_ptr<EventRecorder> recorder_;
 };
 
-// A process that carries the agent asks when its program starts (OnHello). The session keeps the
-// regions of processes that have ended until it is stopped, within bounds (ended_regions.h). Any
-// thread may call.
+// Processes that carry the agent ask when their program starts (OnHello). The session keeps the
+// regions of ended processes until it is stopped, within limits (ended_regions.h). Any thread may
+// call these functions.
 //
-// A process is known by its PID and the time when it was started, since the kernel gives numbers
-// again; its images by PID and generation, a pair that comes once in a session.
+// A process is identified by its PID and its start time, since the kernel uses numbers again. Its
+// images are identified by PID and generation, a pair that occurs once in a session.
 class SessionProcesses {
  public:
   // At most this many ended processes are kept, and this many that could not be traced.
@@ -113,21 +113,21 @@ class SessionProcesses {
   static constexpr std::uint64_t kShareOfMemory = 8;
   static constexpr std::uint64_t kMostEndedBytes = std::uint64_t{512} << 20;
 
-  // `describe` tells what a process executes, or nothing if that cannot be read in time.
+  // `describe` returns what a process executes, or nothing if that cannot be read in time.
   using DescribeProgram = std::function<std::optional<ExecutedProgram>(int pid)>;
   SessionProcesses(SessionScope scope, const StackSettings& stacks, DescriptorRoom descriptors,
                    SessionRecording recording, DescribeProgram describe);
 
-  // Returns whether to hear `peer`, as SessionUsers says. A process of a wanted image that may not
-  // be traced is noted as untraced.
+  // Returns whether `peer` is served, as SessionUsers says. A process of a wanted image that may
+  // not be traced is noted as untraced.
   [[nodiscard]] bool MayServe(const ControlPeer& peer);
-  // A process that cannot be traced, for want of memory or threads, is noted as untraced. REQUIRES:
+  // A process that cannot be traced for lack of memory or threads is noted as untraced. REQUIRES:
   // MayServe returned true for the process.
   [[nodiscard]] HelloReply OnHello(const ControlPeer& peer);
   // Notes that the process could not be asked, and that no further one can be served.
   void NoteUnserved(const ControlPeer& peer, const std::string& why);
   void NoteFailure(const std::string& why);
-  // Why no further process can be served; empty if they can.
+  // Returns why no further process can be served; empty if further ones can.
   [[nodiscard]] std::string failure() const;
 
   // These change which programs are traced when they start later.
@@ -143,20 +143,21 @@ class SessionProcesses {
 
   // All arguments and paths of the answer are shortened so that they do not exceed some MiB.
   [[nodiscard]] std::vector<ProcessStatus> Query();
-  // Lets go of what exceeds the bounds. Called at least each second: processes end, and who has
-  // been given a region may fill it.
+  // Releases what exceeds the limits. Must be called at least each second, because processes end,
+  // and a process may fill the region that it was given.
   void LookAtEnded();
-  // How many ended processes are no longer kept, and what those that are hold, in bytes.
+  // How many ended processes are no longer kept, and how many bytes the kept ones hold.
   struct Ended {
     std::uint64_t forgotten = 0;
     std::uint64_t bytes = 0;
     std::uint64_t most_bytes = 0;
-    std::uint64_t without_last = 0;  // of the forgotten ones: the ring did not get to them
+    // Those of the forgotten ones of which the ring took no last snapshot.
+    std::uint64_t without_last = 0;
   };
   [[nodiscard]] Ended ended() const;
 
-  // From now on an ended process is kept until NoteLastSnapshot, if that does not take twice what
-  // is allowed.
+  // From now on an ended process is kept until NoteLastSnapshot, unless twice the limits are
+  // exceeded.
   void KeepForLastSnapshots();
   [[nodiscard]] std::vector<ProcessStatus> WithoutLastSnapshot() const;
   void NoteLastSnapshot(const ProcessStatus& process);
@@ -166,17 +167,17 @@ class SessionProcesses {
   // it is not traced.
   [[nodiscard]] std::optional<ProcessRegion> RegionOf(int pid, std::uint32_t generation) const;
 
-  // Notes that a wanted process is not traced, unless it is. kStarting: it was given the agent, and
-  // has not asked yet.
+  // Notes that a wanted process is not traced, unless it is. kStarting means: it was given the
+  // agent, whose question has not come yet.
   void NoteProgram(ProcessStatus program);
 
-  // The same of so many of which nothing else is known.
-  void NoteUntold(std::uint64_t count);
+  // Notes so many further ones of which nothing else is known.
+  void NoteUnreported(std::uint64_t count);
 
   // From now on no process is given a region.
   void Close();
-  // Completes the recordings of all images, and says why some could not be written. Of those whose
-  // images have been forgotten, the newest 4096 are told.
+  // Completes the recordings of all images, and reports why some could not be written. Of images
+  // that have been forgotten, the newest 4096 recordings are reported.
   struct Recordings {
     std::vector<RecordedFile> files;
     std::vector<std::string> problems;
@@ -198,11 +199,11 @@ class SessionProcesses {
   [[nodiscard]] HelloReply Enable(const ControlPeer& peer, std::uint64_t start_time,
                                   ExecutedProgram program);
   [[nodiscard]] std::uint32_t NextGeneration(int pid);
-  // Notes those as untraced that have ended without asking.
+  // Notes those awaited processes as untraced that have ended without asking.
   void LookAtAwaited();
   void KeepBounds(const EndedBounds& bounds);
   [[nodiscard]] bool AwaitsLastSnapshot(const SessionImage& image) const;
-  void LetGo(Images::iterator image);
+  void ForgetImage(Images::iterator image);
   // Frees descriptors for one more image by forgetting ended ones; returns false if it cannot.
   [[nodiscard]] bool MakeRoom();
   void NoteUntraced(ProcessStatus process, std::string problem);
@@ -224,11 +225,13 @@ class SessionProcesses {
   bool has_last_snapshots_ = false;
   std::string failure_;
   std::list<ProcessStatus> untraced_;  // oldest first; one for each process
-  std::list<ProcessStatus> awaited_;   // those that have the agent, which has not asked yet
+  // Those that were given the agent, whose question has not come yet.
+  std::list<ProcessStatus> awaited_;
   std::deque<std::pair<int, std::uint64_t>> let_go_;  // the newest processes, with their start
-  std::map<int, std::uint32_t> generations_;          // the last of each PID
-  std::uint32_t least_generation_ = 0;  // of PIDs that are not in there: none has had a higher one
-  Recordings finished_;                 // of images that have been forgotten
+  std::map<int, std::uint32_t> generations_;          // the last one of each PID
+  // For PIDs that are missing there: none has had a higher one.
+  std::uint32_t least_generation_ = 0;
+  Recordings finished_;  // of images that have been forgotten
   std::uint64_t forgotten_untraced_ = 0;
   std::uint64_t forgotten_ = 0;
   std::uint64_t without_last_ = 0;

@@ -1,14 +1,15 @@
-// A session's snapshots in a bounded ring of files: each so often one of each traced process, the
-// oldest files removed. It runs for months without filling a disk.
+// A session's snapshots in a limited ring of files: at a fixed interval, one snapshot of each
+// traced process is taken, and the oldest files are removed. So it can run for months without
+// filling a disk.
 //
 //   DIR/web@000017-nginx-4711.snapshot     the session web's 17th, of PID 4711
 //
-// No session's name has an '@', so a file is of one session only. Files of the same session that
-// are there already, from before it was started again, belong to the ring: their numbers are gone
-// on from, and they are the first to be removed. No other file is touched. A process that has ended
-// gets a last snapshot of what it had, soon.
+// No session's name contains an '@', so a file belongs to one session only. Files that an earlier
+// session of the same name has left belong to the ring: numbering continues after them, and they
+// are the first to be removed. No other file is touched. A process that has ended soon gets a last
+// snapshot of what it had.
 //
-// The owner of the session makes it; a thread of its own takes the snapshots.
+// The owner of the session makes the ring; a thread of its own takes the snapshots.
 #pragma once
 
 #include <chrono>
@@ -39,13 +40,13 @@ struct SnapshotRingSettings {
 // The files of a ring, the oldest first.
 class RingFiles {
  public:
-  // Finds those of earlier sessions called `session`, and removes what is beyond the bounds.
+  // Finds the files of earlier sessions called `session`, and removes what exceeds the limits.
   RingFiles(std::string session, const SnapshotRingSettings& settings);
 
   // Makes room for one more file; returns its path.
   [[nodiscard]] std::filesystem::path Next(const ProcessStatus& process);
-  // Counts the file, and removes the oldest ones beyond the bounds. Returns an error if it is
-  // larger alone than all may be: then it is removed.
+  // Counts the file, and removes the oldest ones that exceed the limits. If the file alone is
+  // larger than all may be, removes it and returns an error.
   [[nodiscard]] Expected<void> Add(const std::filesystem::path& path);
 
   std::size_t count() const { return files_.size(); }
@@ -81,7 +82,7 @@ class SnapshotRing {
  private:
   void Serve();
   void ServeUntil(std::chrono::steady_clock::time_point next);
-  // Of the processes that run, and of those that have ended since.
+  // Takes one of each process that runs, and of each that has ended since.
   void TakeAll();
   void TakeEnded();
   void TakeNoted(const ProcessStatus& process);

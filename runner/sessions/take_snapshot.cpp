@@ -125,7 +125,8 @@ Expected<void> MakeSnapshotDirectory(const fs::path& directory) {
 Expected<fs::path> PlaceOfSnapshot(const fs::path& output, const FoundProcess& process) {
   if (!output.empty() && IsSnapshotFile(output)) {
     std::error_code unknown;
-    if (!fs::is_regular_file(output, unknown)) return output;  // none yet, a terminal, or a FIFO
+    // It does not exist yet, or is a terminal or a FIFO.
+    if (!fs::is_regular_file(output, unknown)) return output;
     return UsageError(fmt::format(
         "-o {}: exists already; remove it, or name another file or a directory", output.string()));
   }

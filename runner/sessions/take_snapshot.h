@@ -14,7 +14,7 @@
 namespace leakgate {
 
 // kConsistent stops the process while the blocks are copied. With kRunning it continues, so the
-// blocks are of slightly different moments.
+// copied blocks are from slightly different moments.
 enum class SnapshotCare { kRunning, kConsistent };
 
 // A process of which any number of snapshots can be taken.
@@ -53,15 +53,15 @@ class SnapshotSubject {
   UniqueFd end_;
 };
 
-// Where -o says that snapshots go. It means the same for each command: a name that ends in
-// ".snapshot", or of something that is there and no directory, is a file's; any other is a
-// directory's, which takes any number.
+// How the value of -o is understood; it is the same for each command. A name that ends in
+// ".snapshot", and an existing path that is no directory, mean a file. Anything else means a
+// directory, which takes any number of snapshots.
 [[nodiscard]] bool IsSnapshotFile(const std::filesystem::path& output);
 
-// Returns where to write the next snapshot of `process`: `output` itself if it is a file, which
-// must not be there yet, or else in that directory, which is made if it is absent, a name like
-// "redis-server-1234-20261121T143322.snapshot" that nothing has yet. An empty `output` is the
-// working directory.
+// Returns where to write the next snapshot of `process`. If `output` means a file, this is that
+// file, which must not exist yet. Otherwise it is an unused name in that directory, which is made
+// if it is absent, such as "redis-server-1234-20261121T143322.snapshot". An empty `output` means
+// the working directory.
 [[nodiscard]] Expected<std::filesystem::path> PlaceOfSnapshot(const std::filesystem::path& output,
                                                               const FoundProcess& process);
 

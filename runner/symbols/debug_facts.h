@@ -8,9 +8,8 @@
 
 namespace leakgate {
 
-// Finds source files that the compiler was given by relative names, as Meson gives them. GoogleTest
-// tells such names, which mean nothing without the directory of the build. Used before a program
-// starts.
+// Finds source files that the compiler was given by relative names, as Meson does. GoogleTest
+// reports such names, which mean nothing without the build directory. Used before a program starts.
 class CompiledFiles {
  public:
   // Reads the debug information of a program's file. No source file is found if there is none.
@@ -24,14 +23,16 @@ class CompiledFiles {
   std::map<std::string, std::string> by_name_;  // the path is empty if several files have a name
 };
 
-// Tells how much reports can say about a program: whether stacks can be walked, and whether calls
+// Shows how much reports can say about a program: whether stacks can be walked, and whether calls
 // have functions and lines. Used by `leakgate doctor`.
 struct DebugFacts {
   bool has_symbols = false;       // of all functions, not only of exported ones
   bool has_lines = false;         // a source line for each address
   bool has_unwind_table = false;  // the sorted table of .eh_frame, which the agent searches
-  std::string separate_file{};    // has the debug information; empty if the file itself has it
-  std::string debug_link{};       // the separate file that the file names; empty if it names none
+  // The file with the debug information; empty if it is in the file itself.
+  std::string separate_file{};
+  // The separate file's name as it stands in the file; empty if there is none.
+  std::string debug_link{};
 };
 
 // Looks for separate debug files as reports do. If `file` is no ELF file, nothing is set.

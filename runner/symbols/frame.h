@@ -1,4 +1,4 @@
-// What symbolizing an address yields: plain values.
+// The result of symbolizing an address: plain values.
 #pragma once
 
 #include <array>
@@ -23,8 +23,7 @@ enum class ModuleFileState {
   kOtherFile,  // the file at its path is of another build
 };
 
-// Whether a function allocates for whoever calls it (attribution/wrappers.h), and how that is
-// known.
+// Whether a function allocates for its callers (attribution/wrappers.h), and how that is known.
 enum class Wrapper : std::uint8_t {
   kNo,
   kDeclared,    // a budget file or the command line says so
@@ -47,8 +46,9 @@ struct Frame {
   std::string module;               // path of the mapped file; empty if in none
   std::uint64_t module_offset = 0;  // address in the file, for "module+0x1234"
   bool inlined = false;
-  std::string called_function;  // the exported function that the call instruction here calls,
-                                // by the caller's PLT or GOT; empty if that cannot be told
+  // The exported function that the call instruction here calls, through the caller's PLT or GOT;
+  // empty if it cannot be found out.
+  std::string called_function;
   bool calls_through_pointer = false;  // as a call of a virtual function does
   Wrapper wrapper = Wrapper::kNo;
 

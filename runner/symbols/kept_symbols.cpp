@@ -11,8 +11,8 @@
 namespace leakgate {
 namespace {
 
-// A file: its header, entries sorted by kind and address, frames, texts. All numbers count from the
-// begin of what they refer to.
+// The format of a file: its header, entries sorted by kind and address, frames, texts. All numbers
+// count from the begin of the table to which they refer.
 struct Header {
   std::uint64_t checksum;  // of all that follows
   XXH128_canonical_t identity;
@@ -53,7 +53,7 @@ XXH128_canonical_t HashOf(std::string_view identity) {
   return hash;
 }
 
-// Of all that follows the checksum itself.
+// Covers everything after the checksum itself.
 std::uint64_t ChecksumOf(std::string_view file) {
   file.remove_prefix(sizeof Header::checksum);
   return XXH3_64bits(file.data(), file.size());
@@ -108,7 +108,7 @@ class FileWriter {
 
 }  // namespace
 
-// A file's content, which is searched where it stands.
+// A file's content, which is searched without being unpacked.
 class KeptSymbols::Content {
  public:
   // Returns null if the bytes are not what was written for `identity`.
@@ -150,7 +150,8 @@ class KeptSymbols::Content {
            std::memcmp(&wanted, &header.identity, sizeof wanted) == 0;
   }
 
-  // The bytes are aligned as any that are allocated, and the header and entries keep that.
+  // Allocated bytes are aligned for any type, and the sizes of the header and the entries keep
+  // that.
   std::span<const Entry> Entries() const {
     return {reinterpret_cast<const Entry*>(bytes_.data() + sizeof(Header)), entry_count_};
   }

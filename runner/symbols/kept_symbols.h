@@ -1,7 +1,8 @@
-// What earlier runs have found out about the addresses of one file, in one piece of bytes. Pure.
+// What earlier runs have found out about the addresses of one file, as one block of bytes. Pure.
 //
-// The bytes are searched where they stand: a process asks for some tens of addresses, of thousands.
-// They are not trusted: what is damaged, or was written for another file, counts as nothing.
+// The bytes are searched without being unpacked: a process asks for some tens of addresses, of
+// thousands. They are not trusted: bytes that are damaged, or were written for another file, count
+// as empty.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ class KeptSymbols {
  public:
   enum class Kind : std::uint32_t { kFrames, kGlobal, kThreadLocal, kSymbol };
 
-  // `bytes` may be empty. `identity` tells which file they have to be of.
+  // `bytes` may be empty. `identity` says for which file they must have been written.
   KeptSymbols(std::string bytes, std::string identity);
   ~KeptSymbols();
   KeptSymbols(const KeptSymbols&) = delete;
@@ -32,9 +33,9 @@ class KeptSymbols {
   void Keep(Kind kind, std::uint64_t address, std::vector<Frame> frames);
 
   [[nodiscard]] bool HasNew() const { return !added_.empty(); }
-  // Returns all that is known, and what is in `latest`, which another process may have written
-  // meanwhile. Where that would be more than `most_bytes`, only what is new; where that is too
-  // much, too, nothing.
+  // Returns all that is known, together with the content of `latest`, which another process may
+  // have written since. If that would be more than `most_bytes`, returns only the new part; if even
+  // that is too large, returns nothing.
   [[nodiscard]] std::string Write(std::string latest, std::size_t most_bytes) const;
 
  private:
@@ -42,7 +43,7 @@ class KeptSymbols {
   using Key = std::pair<Kind, std::uint64_t>;
 
   std::string identity_;
-  std::unique_ptr<const Content> content_;  // null if there is none that counts
+  std::unique_ptr<const Content> content_;  // null if there is no valid content
   std::map<Key, std::vector<Frame>> added_;
 };
 

@@ -1,5 +1,4 @@
-// Text of names: demangled functions, also as a person wants to read them, and paths of source
-// files. Pure.
+// Texts of names: demangled functions, also in readable forms, and paths of source files. Pure.
 #pragma once
 
 #include <cstddef>

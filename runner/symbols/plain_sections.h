@@ -8,7 +8,7 @@ namespace leakgate {
 
 // Returns `file`; or, if debug sections in it are compressed by zstd, a copy in memory in which
 // these are not. A section that cannot be decompressed stays as it is. The file is not trusted.
-// Never fails: in want of memory, it returns `file`.
+// Never fails: if there is no memory, it returns `file`.
 [[nodiscard]] UniqueFd WithPlainSections(UniqueFd file);
 
 }  // namespace leakgate

@@ -2,15 +2,15 @@
 // once for all tests of a CTest run, and not at all in the next one.
 //
 // A folder of the user's holds a file for each module: addresses with their frames or variables.
-// Processes share it without locks. Each replaces a file as a whole, in one step; where two do so
-// at once, what one of them has added is found out again later.
+// Processes share it without locks. Each replaces a file as a whole, in one step; if two do so at
+// once, what one of them has added is lost, and found out again later.
 //
-// What is kept counts only for the very file that it was read from (device, inode, size, times of
+// The content counts only for the very file from which it was read (device, inode, size, times of
 // change, build-id), for this build of leakgate, and if its checksum is right: anything else is
-// dropped. Kept is only what the file itself tells: separate debug information may come and go.
-// The folder (base/user_cache.h) never grows beyond 64 MiB.
+// dropped. Only what the file itself contains is kept, because separate debug information may come
+// and go. The folder (base/user_cache.h) never grows beyond 64 MiB.
 //
-// Nothing here fails: without a cache, all is found out anew. Used by one thread at a time.
+// Nothing here fails: without a cache, everything is read again. Used by one thread at a time.
 #pragma once
 
 #include <filesystem>

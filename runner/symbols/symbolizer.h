@@ -5,7 +5,7 @@
 // on a server: symbol_files.h); it never reads a process.
 //
 // Nothing here fails: what is not known is left empty. If a file is missing, truncated, or of
-// another build than was mapped (its build-id differs), a frame has only the module and the
+// another build than the mapped one (its build-id differs), a frame has only the module and the
 // offset in it.
 #pragma once
 
@@ -25,10 +25,10 @@ namespace leakgate {
 class Symbolizer {
  public:
   // Returns true for the path of a module whose own symbols are enough: then its separate debug
-  // information, which may be large and compressed, is not looked for.
+  // information, which may be large and compressed, is not searched for.
   using SymbolsAreEnough = std::function<bool(std::string_view path)>;
 
-  // Tells whether the function of a frame allocates for its caller. It is asked once for each.
+  // Returns whether the function of a frame allocates for its caller. It is called once for each.
   using FindWrapper = std::function<Wrapper(const Frame&)>;
 
   // `kept` is what earlier runs have found out; it outlives this. Null: nothing is kept.
@@ -48,8 +48,8 @@ class Symbolizer {
   // `called_function`; the others were inlined.
   [[nodiscard]] std::vector<Frame> Symbolize(const Module& module, std::uint64_t pc);
 
-  // Returns the last of these frames as the symbol table alone tells it, without a file and a line.
-  // Debug information is not read, which takes most of the time.
+  // Returns the last of these frames by the symbol table alone, without a file and a line. Debug
+  // information is not read, which takes most of the time.
   [[nodiscard]] Frame NameBySymbol(const Module& module, std::uint64_t pc);
 
   [[nodiscard]] ModuleFileState StateOf(const Module& module);

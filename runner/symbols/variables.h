@@ -42,7 +42,7 @@ class Variables {
   [[nodiscard]] std::optional<Variable> At(const std::string& path, std::uint64_t address);
 
   // Returns the bytes of the variable that has `address`, as addresses in the file; those of one
-  // word if no symbol tells.
+  // word if no symbol has its size.
   [[nodiscard]] VariableExtent ExtentAt(const std::string& path, std::uint64_t address);
 
   // Returns the thread-local variable at `offset` in the file's thread-local storage; nullopt if

@@ -172,7 +172,7 @@ TEST(ManyStacksTest, AreSummedBeyondTenThousandInLessThanAGibibyte) {
   EXPECT_LT(run.peak_kib, 1L << 20);
   EXPECT_THAT(run.standard_error, HasSubstr("in 20000 blocks lost"));
   // It is too large to be parsed here.
-  EXPECT_NE(ReadFile(report).find("call stacks that are too many to tell each, summed here"),
+  EXPECT_NE(ReadFile(report).find("call stacks that are too many to show one by one, summed here"),
             std::string::npos);
 }
 

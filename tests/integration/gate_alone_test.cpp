@@ -57,11 +57,11 @@ TEST(GateAloneTest, HasNoCommandAndNoOptionOfTheProfilers) {
 
 TEST(GateAloneTest, SaysWhyItTellsNotWhoAllocatesTooMuch) {
   const TemporaryDirectory directory;
-  std::ofstream(directory.File("doing.leakgate.json"))
-      << R"({"component": "doing", "limits": {"test": {"temporary": {"blocks": 0}}}})";
+  std::ofstream(directory.File("activity.leakgate.json"))
+      << R"({"component": "activity", "limits": {"test": {"temporary": {"blocks": 0}}}})";
 
   const CommandResult result =
-      RunBy(GateAlone(), {"--budgets", directory.path()}, "doing_untouched");
+      RunBy(GateAlone(), {"--budgets", directory.path()}, "activity_untouched");
 
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(

@@ -370,7 +370,7 @@ TEST_F(SilentConnectionsTest, OfAnotherUserDelayNobodyElse) {
   }
 }
 
-TEST_F(SilentConnectionsTest, OfAStrangerDelayNobody) {
+TEST_F(SilentConnectionsTest, OfAnotherUserDelayNobody) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can change users";
   Start({"--image", image_});
   RunningCommand silent(Joined(kAsNobody, Silent(Control(), 20)));

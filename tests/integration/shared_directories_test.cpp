@@ -74,7 +74,7 @@ class SharedDirectoryTest : public testing::TestWithParam<Trap> {
   const std::string result_ = directory_.Write("result.json", AReport());
 };
 
-TEST_P(SharedDirectoryTest, KeepsAReportOutOfAStrangersTrap) {
+TEST_P(SharedDirectoryTest, KeepsAReportOutOfAnotherUsersTrap) {
   Lay(GetParam().script);
   const std::string path = File(GetParam().path);
   const CommandResult merged = WriteReport(path);
@@ -86,7 +86,7 @@ TEST_P(SharedDirectoryTest, KeepsAReportOutOfAStrangersTrap) {
   ExpectNothingStolen();
 }
 
-TEST_P(SharedDirectoryTest, KeepsAHistoryOutOfAStrangersTrap) {
+TEST_P(SharedDirectoryTest, KeepsAHistoryOutOfAnotherUsersTrap) {
   Lay(GetParam().script);
   const std::string path = File(GetParam().path);
   const CommandResult added = AddToHistory(path);
@@ -115,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return std::string(test.param.name); });
 
 // A link of the user's own may lead to one of a stranger's.
-TEST_F(SharedDirectoryTest, FollowsNoStrangersLinkBehindAnOwnOne) {
+TEST_F(SharedDirectoryTest, FollowsNoOtherUsersLinkBehindAnOwnOne) {
   Lay("ln -s ../victim/file trap");
   fs::create_symlink("shared/trap", File("own"));
   EXPECT_EQ(WriteReport(File("own")).exit_code, 3);
@@ -146,7 +146,7 @@ TEST_F(SharedDirectoryTest, TakesWhatIsTheDirectoryOwners) {
 }
 
 // SQLite would take what they hold for pages of the history, or write pages into them.
-TEST_F(SharedDirectoryTest, KeepsStrangersJournalsFromAHistory) {
+TEST_F(SharedDirectoryTest, KeepsOtherUsersJournalsFromAHistory) {
   const std::string history = File("shared/own.sqlite");
   ASSERT_EQ(AddToHistory(history).exit_code, 0);
   for (const std::string suffix : {"-journal", "-wal", "-shm"}) {

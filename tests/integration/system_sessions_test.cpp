@@ -382,7 +382,7 @@ class SlowFiles {
   bool has_node_ = false;
 };
 
-class SlowStrangersTest : public SystemSessionsTest {
+class SlowOtherUsersTest : public SystemSessionsTest {
  protected:
   void SetUp() override {
     SystemSessionsTest::SetUp();
@@ -413,11 +413,11 @@ class SlowStrangersTest : public SystemSessionsTest {
   const SlowFiles slow_;
 };
 
-TEST_F(SlowStrangersTest, KeepNobodyWaitingByAnOverlayOfTheirs) {
+TEST_F(SlowOtherUsersTest, KeepNobodyWaitingByAnOverlayOfTheirs) {
   ExpectNobodyToWaitFor("overlay");
 }
 
-TEST_F(SlowStrangersTest, KeepNobodyWaitingByAnArgument) {
+TEST_F(SlowOtherUsersTest, KeepNobodyWaitingByAnArgument) {
   ExpectNobodyToWaitFor("argument");
   if (IsSkipped()) return;
   EXPECT_TRUE(ComesTrue([&] { return Query()["let_go"] == Json::array({65534}); }));
@@ -425,7 +425,7 @@ TEST_F(SlowStrangersTest, KeepNobodyWaitingByAnArgument) {
 
 // The session and the stranger have a /proc of their own, so that nothing else of the machine
 // waits.
-TEST_F(SlowStrangersTest, KeepNobodyWaitingByAListingOfProc) {
+TEST_F(SlowOtherUsersTest, KeepNobodyWaitingByAListingOfProc) {
   const CommandOptions kSoon{.timeout = std::chrono::seconds(60)};
   const std::string program = Program(image_);
   RunningCommand inside(
@@ -453,7 +453,7 @@ TEST_F(SlowStrangersTest, KeepNobodyWaitingByAListingOfProc) {
 
 // Whoever opens the file waits until the lease is given up (45 s), but for those who say that they
 // do not wait: they fail at once.
-TEST_F(SlowStrangersTest, KeepNobodyWaitingByALease) {
+TEST_F(SlowOtherUsersTest, KeepNobodyWaitingByALease) {
   const PublicCopy copy;
   const std::string program = Program(image_);
   const std::string leased = copy.Add("/bin/true");
@@ -466,7 +466,7 @@ TEST_F(SlowStrangersTest, KeepNobodyWaitingByALease) {
   EXPECT_TRUE(Query()["is_holding"]);
 }
 
-TEST_F(SlowStrangersTest, KeepNoOwnerWaitingThatAttachesToThem) {
+TEST_F(SlowOtherUsersTest, KeepNoOwnerWaitingThatAttachesToThem) {
   ASSERT_EQ(Start({"--image", image_, "--user", "all"}).exit_code, 0);
   RunningCommand slow(slow_.Command("header"));
   const std::string pid = slow.WaitFor("ready");

@@ -1,4 +1,4 @@
-// The folder of the processor that this is compiled for: what is in it is included by
+// The folder of the processor for which this is compiled: its headers are included by
 //
 //   #include LEAKGATE_ARCH(system_call)
 //

@@ -1,9 +1,9 @@
 // The registers of one frame, as far as unwinding knows them, by their DWARF numbers.
 //
-// The processor's folder tells the numbers: kStackPointer, kFramePointer, kRegisterCount;
+// The processor's folder defines the numbers: kStackPointer, kFramePointer, kRegisterCount;
 // kReturnAddress, whose rule in a frame's row leads to the return address; and kProgramCounter,
-// where a RegisterFile has the frame's own pc (the same number where the processor has no register
-// for return addresses).
+// where a RegisterFile has the frame's own pc (the same number if the processor has no register for
+// return addresses).
 #pragma once
 
 #include <cstdint>
@@ -29,13 +29,14 @@ struct RegisterFile {
   }
 };
 
-// Returns the value of a register that all frames have in common, such as the length of vectors, in
-// which a frame may be measured; nullopt if the register is none of these, or if this machine has
-// none.
+// Returns the value of a register that all frames have in common, such as the length of vectors,
+// which may define the size of a frame. Returns nullopt if the register is none of these, or if
+// this machine has none.
 [[nodiscard]] std::optional<std::uint64_t> CommonRegister(std::uint64_t number);
 
-// The program counter, the stack pointer and the registers that calls preserve, as they are within
-// this function, or in its caller just behind the call: that frame is the first to be unwound.
+// Returns the program counter, the stack pointer and the registers that calls preserve, as they are
+// within this function, or in its caller just after the call: that frame is the first to be
+// unwound.
 [[nodiscard]] RegisterFile CaptureRegisters();
 
 }  // namespace leakgate::agent

@@ -1,4 +1,4 @@
-// The time that records carry: CLOCK_MONOTONIC, in nanoseconds.
+// The clock of records: CLOCK_MONOTONIC, in nanoseconds.
 #pragma once
 
 #include <time.h>

@@ -27,7 +27,7 @@ void NoteOwnMemory(const void* begin, std::size_t bytes) {
   if (index >= kMaxOwnRanges) return;
   OwnRange& range = g_region.own_ranges()[index];
   range.begin = reinterpret_cast<std::uint64_t>(begin);
-  // Last, with release: an entry without an end is not there yet.
+  // The end is stored last, with release: an entry without an end is not complete yet.
   std::atomic_ref(range.end).store(range.begin + bytes, std::memory_order_release);
 }
 

@@ -1,6 +1,6 @@
 // The region as the agent sees it: typed pointers into the shared mapping.
 //
-// The agent never gives the region's addresses away. A later region is mapped in the place of an
+// The agent never unmaps the region's addresses. A later region is mapped in the place of an
 // earlier one, and between the two there is private memory (Park in linux/syscall.h). A fork child
 // does not inherit the mapping (MADV_DONTFORK) and finds tracing switched off (host/on_switch.h).
 #pragma once
@@ -62,8 +62,9 @@ struct Region {
 // The process's one region. base is nullptr until tracing starts.
 extern LEAKGATE_INTERNAL Region g_region;
 
-// Tells the runner, by the region, that [begin, begin + bytes) is the agent's own memory: a pointer
-// from there into the heap keeps no block alive. Ranges beyond the table are only counted.
+// Records in the region, for the runner, that [begin, begin + bytes) is the agent's own memory: a
+// pointer from there into the heap keeps no block alive. Ranges that do not fit into the table are
+// only counted.
 void NoteOwnMemory(const void* begin, std::size_t bytes);
 
 // Maps anonymous private memory, which is zeroed, and notes it. Returns nullptr if there is none.

@@ -19,8 +19,8 @@ class SpinLock {
   [[nodiscard]] bool TryLock() { return !locked_.exchange(true, std::memory_order_acquire); }
   void Unlock() { locked_.store(false, std::memory_order_release); }
 
-  // For a fork child, which may have inherited the lock while another thread of its parent held it.
-  // REQUIRES: no thread of this process holds it.
+  // For a fork child, whose lock another thread of its parent may have held. REQUIRES: no thread of
+  // this process holds the lock.
   void Reset() { Unlock(); }
 
  private:

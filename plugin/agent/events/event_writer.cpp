@@ -16,7 +16,7 @@ constinit const std::atomic<std::uint32_t> g_off{0};
 // Where all buffers are. The addresses are kept for the buffers of a later region.
 constinit char* g_memory = nullptr;
 constinit bool g_are_wanted = false;
-// The runner has drained nothing for so long that no thread waits for it any more.
+// The runner has drained nothing for so long that threads do not wait for it any more.
 constinit std::atomic<bool> g_waits_no_more{false};
 
 constexpr std::uint64_t kPatienceNs = 10'000'000'000;
@@ -29,14 +29,14 @@ long Futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
   return RawSyscall(SYS_futex, Word(&word), operation, static_cast<long>(value), Word(patience));
 }
 
-// The runner writes these before it gives the region away, and nobody else does. All the same they
-// are in memory that the program could overwrite.
+// The runner writes these before it gives the process the region, and nobody else writes them.
+// Nevertheless the program could overwrite this memory.
 bool IsUsable(const EventControl& control) {
   return control.buffer_bytes % 4096 == 0 && control.buffer_bytes >= 4096 &&
          control.buffer_bytes <= kMaxEventBytes && control.time_shift < 32;
 }
 
-// Never more than there is memory for, whatever has been written there.
+// Never more than there is memory for, whatever the region contains.
 std::uint32_t BufferCount() {
   const EventControl& control = Control();
   const std::uint64_t most = kMaxEventBytes / control.buffer_bytes;
@@ -45,10 +45,10 @@ std::uint32_t BufferCount() {
   return count < limit ? count : limit;
 }
 
-// Returns nullptr if none is free. Whoever has taken one off the count finds one: acquire pairs
-// with the release of who has added it there, so that it is seen to be free. As others give buffers
-// back and take them meanwhile, one may become free behind the search, so it goes round more than
-// once.
+// Returns nullptr if no buffer is free. A thread that has decremented the count will find one:
+// acquire pairs with the release by which the buffer was counted, so it is seen to be free. As
+// other threads take and free buffers meanwhile, one may become free behind the search, so the
+// search goes round more than once.
 EventBuffer* TakeFree() {
   constexpr std::uint32_t kRounds = 4;
   EventControl& control = Control();
@@ -62,7 +62,7 @@ EventBuffer* TakeFree() {
   for (std::uint32_t i = 0; i < kRounds * count; ++i) {
     EventBuffer& buffer = g_region.event_buffers()[(first + i) % count];
     auto expected = static_cast<std::uint32_t>(EventBufferState::kFree);
-    // Acquire pairs with the release by which the runner gives a buffer back.
+    // Acquire pairs with the release by which the runner frees a buffer.
     if (buffer.state.load(std::memory_order_relaxed) == expected &&
         buffer.state.compare_exchange_strong(expected,
                                              static_cast<std::uint32_t>(EventBufferState::kOwned),
@@ -70,12 +70,13 @@ EventBuffer* TakeFree() {
       return &buffer;
     }
   }
-  // Somebody has overwritten the records.
+  // The program has overwritten the records.
   return nullptr;
 }
 
-// The runner says that it waits, and then looks at `filled` (FUTEX_WAIT, which is a fence). This is
-// the other way round, and both of it seq_cst: so at least one of the two sees what the other does.
+// The runner first says that it waits, and then reads `filled` (FUTEX_WAIT, which is a fence). Here
+// the order is the opposite, and both are seq_cst: so at least one of the two sees what the other
+// does.
 void WakeRunner() {
   EventControl& control = Control();
   control.filled.fetch_add(1, std::memory_order_seq_cst);
@@ -84,7 +85,7 @@ void WakeRunner() {
   Futex(control.filled, FUTEX_WAKE, 1, nullptr);
 }
 
-// A quarter of the buffers is full: it is time to drain them.
+// Returns whether a quarter of the buffers is full, so that it is time to drain them.
 bool IsTimeToDrain() {
   const EventControl& control = Control();
   const auto count = static_cast<std::int32_t>(BufferCount());
@@ -105,7 +106,8 @@ void Install(const EventThread& thread, EventBuffer& buffer) {
   buffer.lost_events = cursor.lost_events;
   buffer.lost_begin = cursor.lost_begin;
   buffer.used_bytes.store(0, std::memory_order_relaxed);
-  // Last, with release: a buffer that has a sequence number has an owner, and the rest.
+  // The sequence number is stored last, with release: a buffer that has one has an owner, and is
+  // complete.
   std::atomic_ref(buffer.sequence).store(++cursor.sequence, std::memory_order_release);
   cursor.lost_events = 0;
   cursor.at = cursor.begin;
@@ -113,7 +115,7 @@ void Install(const EventThread& thread, EventBuffer& buffer) {
                     kEventRoomWords * sizeof(std::uint64_t);
 }
 
-// No handler comes in between: it would find the cursor half changed.
+// Signals are blocked: a handler would find the cursor half changed.
 bool TryMakeRoom(const EventThread& thread) {
   if (Control().free_count.load(std::memory_order_relaxed) <= 0) return false;
   const std::uint64_t blocked = BlockSignals();
@@ -125,14 +127,14 @@ bool TryMakeRoom(const EventThread& thread) {
   return HasEventRoom(thread.cursor);
 }
 
-// No handler comes in between, as in TryMakeRoom.
-void GiveBuffer(const EventThread& thread) {
+// Signals are blocked, as in TryMakeRoom.
+void ReleaseBuffer(const EventThread& thread) {
   const std::uint64_t blocked = BlockSignals();
   LeaveEventBuffer(thread.cursor);
   RestoreSignals(blocked);
 }
 
-// Returns when the runner has drained something, or when there is no hope left.
+// Returns when the runner has drained something, or when it will not any more.
 void WaitForRunner() {
   EventControl& control = Control();
   const std::uint64_t begin = MonotonicTime();
@@ -157,7 +159,7 @@ bool MayWait() {
          !g_waits_no_more.load(std::memory_order_relaxed);
 }
 
-// Whether there is room in the end. Counts an event that is lost.
+// Returns whether there is room now. If not, counts a lost event.
 [[nodiscard]] bool FindRoom(const EventThread& thread) {
   if (!HasEventRoom(thread.cursor)) MakeEventRoom(thread);
   if (HasEventRoom(thread.cursor)) return true;
@@ -208,8 +210,8 @@ bool AreEventsWanted() { return g_are_wanted; }
 void MakeEventRoom(const EventThread& thread) {
   while (!TryMakeRoom(thread)) {
     if (!MayWait()) return;
-    // It may be the last one that the runner could give back to somebody.
-    if (!HasEventRoom(thread.cursor)) GiveBuffer(thread);
+    // It may be the last buffer that the runner could free for other threads.
+    if (!HasEventRoom(thread.cursor)) ReleaseBuffer(thread);
     WaitForRunner();
   }
 }
@@ -224,7 +226,7 @@ void LeaveEventBuffer(EventCursor& cursor) {
 }
 
 std::uint64_t WriteEventTime(EventCursor& cursor, std::uint64_t now) {
-  // It ran backwards: the counters of two processors differ a little.
+  // The clock ran backwards: the counters of two processors differ a little.
   if (now < cursor.time) return 0;
   cursor.at[0] = OtherEventWord(OtherEvent::kTime, 0, 0);
   cursor.at[1] = now;
@@ -274,9 +276,9 @@ void NoteMark(const EventThread& thread, std::string_view name) {
   EventCursor& cursor = thread.cursor;
   const std::uint64_t bytes = name.size() < kMostMarkBytes ? name.size() : kMostMarkBytes;
   const std::uint32_t words = WordsAfter(OtherEvent::kMark, bytes);
-  // The name is as long as it likes: where the rest of this buffer is too short, the next is not.
+  // The name may have any length: if the rest of this buffer is too short, the next buffer is not.
   if (reinterpret_cast<std::uint64_t>(cursor.at + words) >= cursor.room_end) {
-    GiveBuffer(thread);
+    ReleaseBuffer(thread);
     if (!FindRoom(thread)) return;
   }
   const std::uint64_t delta = PassTime(cursor);

@@ -1,9 +1,9 @@
 // Writes what a thread does into the buffers of a recording (common/event_stream.h).
 //
-// Called on the recording thread, between the moment it becomes busy and the moment it is ready
+// Called on the thread that records, between the moment it becomes busy and the moment it is ready
 // again (threads/recording.h). The event of an allocation is written after the allocator has
-// returned the block, and that of a free before the allocator gets it: so at one address, events
-// are written in the order in which the block was allocated and freed.
+// returned the block, and that of a free before the allocator gets the block: so for one address,
+// events are written in the order in which blocks were allocated and freed there.
 //
 // If no buffer is free, a thread waits for the runner or loses the event, as the runner has asked.
 // A lost event is counted in the thread's shard and in its next buffer.
@@ -28,14 +28,15 @@ namespace leakgate::agent {
 // Maps the buffers of the region's file, if the runner wants events. Returns false if it cannot.
 // REQUIRES: the region is mapped; no thread records.
 [[nodiscard]] bool StartEvents(int region_fd);
-// Gives the buffers' memory back and keeps its addresses.
+// Frees the buffers' memory and keeps its addresses.
 void ParkEvents();
 // For a fork child, which has not inherited them.
 void ForgetEvents();
-// Whether StartEvents has found that events are wanted. Then SwitchOn is to be told.
+// Returns whether StartEvents has found that events are wanted. Then this must be passed to
+// SwitchOn.
 [[nodiscard]] bool AreEventsWanted();
 
-// Who writes: the thread's id in the region, its cursor and its counters.
+// The thread that writes: its id in the region, its cursor and its counters.
 struct EventThread {
   std::uint32_t id;
   EventCursor& cursor;
@@ -46,22 +47,23 @@ struct EventThread {
 inline bool HasEventRoom(const EventCursor& cursor) {
   return reinterpret_cast<std::uint64_t>(cursor.at) < cursor.room_end;
 }
-// Finds room, and waits for it if the runner has asked for that. Best called before the thread is
-// busy: a handler that runs while it waits can record then.
+// Finds room, and waits for it if the runner has asked for that. Should be called before the thread
+// is busy, so that a signal handler that runs during the wait can record.
 void MakeEventRoom(const EventThread& thread);
 
-// The thread ends: its buffer is given to the runner.
+// Passes the buffer of a thread that ends to the runner.
 void LeaveEventBuffer(EventCursor& cursor);
 
-// Where the runner switches events on and off while the process runs; a word that is 0 until
-// BeginEvents. Relaxed: the word has been mapped since before tracing was switched on, and nothing
-// is read by it but itself.
+// Where the runner switches events on and off while the process runs; it points to a word that is 0
+// until BeginEvents. Relaxed: the word has been mapped since before tracing was switched on, and
+// nothing else is published with it.
 extern LEAKGATE_INTERNAL std::atomic<const std::atomic<std::uint32_t>*> g_events_are_on;
 inline bool AreEventsOn() {
   return g_events_are_on.load(std::memory_order_relaxed)->load(std::memory_order_relaxed) != 0;
 }
 
-// The trial allocation at the begin of tracing is over: from now on, the runner's switch holds.
+// Must be called when the trial allocation at the begin of tracing is over: from now on, the
+// runner's switch applies.
 void BeginEvents();
 
 inline std::uint64_t EventTime() {
@@ -69,11 +71,11 @@ inline std::uint64_t EventTime() {
   return ticks >> g_switch.event_time_shift;
 }
 
-// Tells the time by an event of its own, because it is too far from that of the event before.
+// Writes the time as an event of its own, because it is too far from that of the previous event.
 // Returns the time for the next event's word.
 std::uint64_t WriteEventTime(EventCursor& cursor, std::uint64_t now);
 
-// Returns the units of time since the thread's event before.
+// Returns the units of time since the thread's previous event.
 inline std::uint64_t PassTime(EventCursor& cursor) {
   const std::uint64_t now = EventTime();
   const std::uint64_t delta = now - cursor.time;
@@ -82,7 +84,7 @@ inline std::uint64_t PassTime(EventCursor& cursor) {
   return delta;
 }
 
-// Release pairs with the runner's acquire: what is used has been written.
+// Release pairs with the runner's acquire: the used part has been written.
 inline void PublishEvents(EventCursor& cursor, std::uint64_t* end) {
   cursor.at = end;
   const auto used =
@@ -98,7 +100,8 @@ struct AllocationEvent {
   AllocationKind kind;
 };
 
-// A context that is another than before, or a size that needs a word of its own.
+// Writes an allocation whose context differs from the previous one, or whose size needs a word of
+// its own.
 void WriteLongAllocation(EventCursor& cursor, const AllocationEvent& event);
 
 // These two REQUIRE HasEventRoom and AreEventsOn.

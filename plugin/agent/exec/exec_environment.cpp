@@ -15,8 +15,8 @@
 namespace leakgate::agent {
 namespace {
 
-// Written while tracing is enabled: other threads may be executing. It is not written again before
-// each of them has been seen outside the agent's code (common/attach_point.h).
+// Written while tracing is enabled, when other threads may be executing programs. It is not written
+// again before each of them has been seen outside the agent's code (common/attach_point.h).
 struct Following {
   int pid = 0;  // 0: nothing is followed; release, after the rest, and acquire
   char control[108] = {};
@@ -34,7 +34,7 @@ bool Sets(const char* variable, const char* name) {
   return std::strncmp(variable, name, length) == 0 && variable[length] == '=';
 }
 
-// Whether what is preloaded already begins with the agent.
+// Returns whether the preloaded libraries already begin with the agent.
 bool BeginsWithAgent(const char* preloaded) {
   const std::size_t length = std::strlen(g_following.agent);
   if (std::strncmp(preloaded, g_following.agent, length) != 0) return false;
@@ -58,7 +58,7 @@ struct Text {
 void FollowExecs(const char* control) {
   const link_map* const map = FindLinkMap(reinterpret_cast<const void*>(&FollowExecs));
   const std::size_t length = std::strlen(control);
-  // The dynamic linker would take a path with one of these characters for two.
+  // The dynamic linker would split a path with one of these characters.
   const bool is_one = map != nullptr && map->l_name[0] == '/' &&
                       map->l_name[std::strcspn(map->l_name, " :\t\n")] == '\0';
   if (!is_one || length >= sizeof(g_following.control) ||

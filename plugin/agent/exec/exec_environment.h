@@ -1,10 +1,10 @@
 // The environment of a program that this process executes in its own place.
 //
 // A process whose tracing was enabled while it ran may have been started without the agent. The
-// program that it executes under the same PID is to be traced all the same. So that program is
-// given the agent and the name of the runner's socket, as a program that leakgate launches is.
+// program that it executes under the same PID must be traced nevertheless. So that program is given
+// the agent and the name of the runner's socket, like a program that leakgate launches.
 //
-// Children of fork and vfork are left alone: they are other processes, which nobody has named.
+// Children of fork and vfork are left alone, because the user has not named these processes.
 #pragma once
 
 #include "plugin/agent/base/visibility.h"
@@ -15,7 +15,7 @@ namespace leakgate::agent {
 void FollowExecs(const char* control);
 void StopFollowingExecs();
 
-// The environment for one call that executes. It lives as long as the call.
+// The environment for one exec call. It lives as long as the call.
 class ExecEnvironment {
  public:
   explicit ExecEnvironment(char* const* given);
@@ -24,7 +24,7 @@ class ExecEnvironment {
   ExecEnvironment(const ExecEnvironment&) = delete;
   ExecEnvironment& operator=(const ExecEnvironment&) = delete;
 
-  // Returns what was given if nothing is to be changed, or if there is no memory.
+  // Returns the given environment if nothing needs to change, or if there is no memory.
   char* const* get() const { return variables_; }
 
  private:

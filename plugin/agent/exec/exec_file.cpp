@@ -13,7 +13,7 @@
 namespace leakgate::agent {
 namespace {
 
-// Built from its parts; cut where it is too long.
+// A path that is built from its parts, and cut if it is too long.
 class PathText {
  public:
   PathText(char* to, std::size_t capacity) : to_(to), capacity_(capacity) { *to = '\0'; }
@@ -62,8 +62,8 @@ class PathText {
   std::size_t length_ = 0;
 };
 
-// Looks for the file as execvp does: the first in PATH that is executable. The path stays empty if
-// none is.
+// Searches for the file as execvp does: the first in PATH that is executable. The path stays empty
+// if there is none.
 void Search(const char* name, PathText& path) {
   const char* directories = g_host.getenv("PATH");
   if (directories == nullptr) directories = "/bin:/usr/bin";

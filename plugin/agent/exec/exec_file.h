@@ -1,7 +1,7 @@
 // A file that is about to be executed, and where it is.
 //
-// Used on behalf of the calls that execute, also in children of fork and vfork. So nothing is kept,
-// and nothing but the caller's buffer is written.
+// Used in exec calls, also in children of fork and vfork. So nothing is kept, and nothing but the
+// caller's buffer is written.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace leakgate::agent {
 
-// The file as the caller of the function that executes names it.
+// The file as the caller of an exec function names it.
 struct ExecFile {
   const char* path = nullptr;          // as given; nullptr if `directory` itself is the file
   int directory = -1;                  // where a relative path begins; -1: the current one
@@ -17,12 +17,12 @@ struct ExecFile {
   char* const* environment = nullptr;  // of the new program
 };
 
-// Whether the path and the environment can be read at all. If they cannot, the kernel just returns
+// Returns whether the path and the environment can be read at all. If not, the kernel just returns
 // an error to the caller.
 [[nodiscard]] bool CanBeRead(const ExecFile& file);
 
-// Writes the absolute path, cut where it is too long. Returns its length; 0 if there is no such
-// file. REQUIRES: CanBeRead.
+// Writes the absolute path, cut if it is too long. Returns its length; 0 if there is no such file.
+// REQUIRES: CanBeRead.
 std::size_t FindPath(const ExecFile& file, char* to, std::size_t capacity);
 
 // The variable of an environment by which the agent is preloaded.

@@ -11,20 +11,20 @@
 namespace leakgate::agent {
 namespace {
 
-// What fork children inherit. The control socket's name is a copy, since the program may write over
-// its environment.
+// The state that fork children inherit. The control socket's name is a copy, since the program may
+// overwrite its environment.
 struct ExecTelling {
-  std::atomic<std::uint32_t> window{0};  // relaxed: nothing is read by it
-  // Set last, with release, which pairs with the acquire in TellsOfExecs: other threads may be
-  // executing while tracing is enabled.
+  std::atomic<std::uint32_t> window{0};  // relaxed: nothing else is published with it
+  // Set last, with release, which pairs with the acquire in NotifiesExecs: other threads may be
+  // executing programs while tracing is enabled.
   std::atomic<bool> is_on{false};
   std::atomic<bool> keeps_window{false};  // relaxed, too
   char control[108] = {};
 };
 constinit ExecTelling g_telling;
 
-// Whether a program that starts with `environment` would not have the agent, or not find the
-// runner.
+// Returns whether a program that starts with `environment` would not have the agent, or would not
+// find the runner.
 bool LeavesAgent(char* const* environment) {
   bool preloads = false;
   bool has_control = false;
@@ -60,10 +60,10 @@ std::uint32_t WindowForExecs() { return g_telling.window.load(std::memory_order_
 
 void KeepWindowForExecs() { g_telling.keeps_window.store(true, std::memory_order_relaxed); }
 
-bool TellsOfExecs() { return g_telling.is_on.load(std::memory_order_acquire); }
+bool NotifiesExecs() { return g_telling.is_on.load(std::memory_order_acquire); }
 
 // The notice is in mapped memory: a child between clone and exec may have only a small stack.
-void TellOfExec(ExecEvent event, const ExecFile& file, int pid) {
+void NotifyExec(ExecEvent event, const ExecFile& file, int pid) {
   void* const memory = MapPrivate(sizeof(ExecNotice));
   if (memory == nullptr) return;
   auto& notice = *static_cast<ExecNotice*>(memory);

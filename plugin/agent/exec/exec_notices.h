@@ -1,5 +1,5 @@
-// Notices to the runner of what this process executes, where budget files name child processes. So
-// the runner knows even of a child that starts without the agent.
+// Sends the runner notices of the programs that this process executes, if budget files name child
+// processes. So the runner knows even of a child that starts without the agent.
 //
 // Used by fork and vfork children as well, which may share the parent's memory. So all but the
 // window is written once, at start-up, and nothing is kept of a notice.
@@ -16,17 +16,17 @@ namespace leakgate::agent {
 // `window` is the window of the program under test in which this process was started.
 void StartExecNotices(const char* control, std::uint32_t window);
 
-// Says which window of the program under test is current. A fork child keeps its parent's, also
-// where it has windows of its own.
+// Sets which window of the program under test is current. A fork child keeps its parent's, even if
+// it has windows of its own.
 void NoteWindowForExecs(std::uint32_t window);
 [[nodiscard]] std::uint32_t WindowForExecs();
-// From now on, this process's windows are not the program's under test.
+// From now on, this process's windows do not count as windows of the program under test.
 void KeepWindowForExecs();
 
-[[nodiscard]] bool TellsOfExecs();
+[[nodiscard]] bool NotifiesExecs();
 
-// Tells the runner that `pid`, or this process if that is 0, executes `file`.
-// REQUIRES: TellsOfExecs.
-void TellOfExec(ExecEvent event, const ExecFile& file, int pid = 0);
+// Notifies the runner that `pid`, or this process if that is 0, executes `file`. REQUIRES:
+// NotifiesExecs.
+void NotifyExec(ExecEvent event, const ExecFile& file, int pid = 0);
 
 }  // namespace leakgate::agent

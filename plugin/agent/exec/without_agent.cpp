@@ -11,7 +11,7 @@
 namespace leakgate::agent {
 namespace {
 
-constexpr char kSeparators[] = " :";  // as the dynamic linker takes it apart
+constexpr char kSeparators[] = " :";  // as the dynamic linker splits it
 constexpr char kAgent[] = "/libleakgate_";
 
 bool IsAgent(const char* path, std::size_t length) {
@@ -22,7 +22,7 @@ bool IsAgent(const char* path, std::size_t length) {
          std::memcmp(path + name - 1, kAgent, kAgentLength) == 0;
 }
 
-// `variable` without the agent; what is left of the text, which may be nothing.
+// Writes `variable` without the agent. Returns the length of the rest, which may be empty.
 std::size_t WriteOthers(const char* variable, char* to) {
   std::size_t written = 0;
   const char* path = variable + kPreloadLength;

@@ -1,5 +1,5 @@
-// The environment of a program that cannot have the agent preloaded (linux/exec_image.h). It is the
-// environment that the program was given, but for the agent in LD_PRELOAD.
+// The environment of a program that cannot have the agent preloaded (linux/exec_image.h): the
+// environment that was passed to exec, without the agent in LD_PRELOAD.
 //
 // Used by fork and vfork children as well. So nothing is kept, and the caller's memory is used.
 #pragma once
@@ -13,10 +13,10 @@ namespace leakgate::agent {
 // The memory that the copy needs.
 struct EnvironmentSize {
   std::size_t variables = 0;   // with the nullptr at the end
-  std::size_t text_bytes = 0;  // for variables that are written anew
+  std::size_t text_bytes = 0;  // for variables that are rewritten
 };
 
-// Returns zeros if the file is to be executed with what it was given. REQUIRES: CanBeRead.
+// Returns zeros if the file is to be executed with the given environment. REQUIRES: CanBeRead.
 [[nodiscard]] EnvironmentSize SizeWithoutAgent(const ExecFile& file);
 
 // Writes the copy. REQUIRES: there is as much room as SizeWithoutAgent returned.

@@ -8,7 +8,7 @@ alignas(16) char g_memory[kBytes];
 
 namespace {
 
-// Relaxed: each caller has bytes of its own.
+// Relaxed: each caller gets bytes of its own.
 constinit std::atomic<std::size_t> g_used{0};
 
 }  // namespace

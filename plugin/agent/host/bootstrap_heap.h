@@ -1,5 +1,5 @@
 // A little memory for what the dynamic linker allocates while the agent asks it for the host's
-// malloc. The memory is never given back.
+// malloc. The memory is never freed.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ inline bool Owns(const void* block) {
          kBytes;
 }
 
-// Where it is. What the program keeps there counts as pointers of its own.
+// Returns where the heap is. Pointers that the program keeps there count as its own.
 inline KeptRange Memory() {
   const auto begin = reinterpret_cast<std::uint64_t>(g_memory);
   return {begin, begin + kBytes};

@@ -14,7 +14,7 @@ constexpr std::uint64_t kIsMapped = 2;
 constexpr std::uint64_t kFlags = 15;
 constexpr std::uint64_t kLeastChunk = 32;
 
-// 0: not known. Relaxed: a number that is the same each time it is found out.
+// 0: not known. Relaxed: the number is the same each time it is found out.
 constinit std::atomic<std::uint64_t> g_freed_mark{0};
 
 std::uint64_t WordAt(std::uint64_t address) {
@@ -26,12 +26,13 @@ std::uint64_t MarkOfFreed(std::size_t bytes) {
   if (block == nullptr) return 0;
   const auto address = reinterpret_cast<std::uint64_t>(block);
   const bool stays =
-      (WordAt(address - 8) & kIsMapped) == 0;  // it is where MALLOC_MMAP_THRESHOLD_ is 0
+      // It is mapped by itself if MALLOC_MMAP_THRESHOLD_ is 0.
+      (WordAt(address - 8) & kIsMapped) == 0;
   g_host.free(block);
   return stays ? WordAt(address + 8) : 0;
 }
 
-// The chunk is free and its neighbour says so.
+// Returns whether the chunk is free, as the next chunk says.
 bool NextSaysFree(std::uint64_t block) {
   const std::uint64_t size_word = WordAt(block - 8);
   const std::uint64_t size = size_word & ~kFlags;

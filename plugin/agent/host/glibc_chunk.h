@@ -1,4 +1,4 @@
-// What glibc's malloc itself says of a block, by its own bookkeeping around the block:
+// The state of a block in glibc's malloc, by its own bookkeeping around the block:
 //
 //   block - 8            the chunk's size; bit 0: the chunk before is in use,
 //                        bit 1: it is mapped by itself
@@ -7,7 +7,8 @@
 //   block - 8 + size     the next chunk's size; bit 0 clear: this chunk is free
 //
 // This is a second opinion. The live map does not know a block that was allocated without the
-// agent's functions, by __libc_malloc or by a function that was found in the C library by hand.
+// agent's functions, by __libc_malloc or by a function that was searched for in the C library by
+// hand.
 #pragma once
 
 #include <cstdint>

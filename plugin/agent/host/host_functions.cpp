@@ -19,7 +19,7 @@ constinit HostFunctions g_host{};
 
 namespace {
 
-// The agent's own calls of dlsym would lead to its own.
+// A direct call of dlsym would lead to the agent's own dlsym.
 template <typename Function>
 void Resolve(Function*& function, const char* name, void* where = RTLD_NEXT) {
   const bool is_own_search = g_host.is_late && where == RTLD_NEXT;
@@ -138,8 +138,8 @@ void ResolveOthers() {
   Resolve(g_host.freeaddrinfo, "freeaddrinfo");
 }
 
-// One that the program defines comes before the agent's, and does without it; before the
-// runtime's, where the agent stands in for that alone.
+// Returns whether the program defines none of the operators. One that it defines comes before the
+// agent's in the search order; if the agent was loaded late, before the runtime's.
 bool OperatorsAreOurs() {
   const link_map* const expected =
       g_host.is_late ? Owner(g_host.op_new) : Owner(&ResolveHostFunctions);
@@ -170,8 +170,8 @@ bool OperatorsAreOurs() {
   return true;
 }
 
-// Returns the place of the module behind `module`. What was loaded with the program is never
-// unloaded, so that such places stay.
+// Returns the position of the module after `module` in the order of loading. Modules that were
+// loaded with the program are never unloaded, so their positions stay.
 std::uint32_t PlaceBehind(const link_map* module) {
   std::uint32_t place = 0;
   for (; module != nullptr; module = module->l_prev) ++place;
@@ -181,7 +181,7 @@ std::uint32_t PlaceBehind(const link_map* module) {
 // REQUIRES: the agent came first.
 std::uint32_t PlaceBehindAgent() { return PlaceBehind(Owner(&ResolveHostFunctions)); }
 
-// REQUIRES: nobody loads modules just now, as when the process begins.
+// REQUIRES: no thread loads modules at the moment, as when the process begins.
 ModuleRange ModulesBehindAgent() {
   ModuleRange range{.first = PlaceBehindAgent(), .end = PlaceBehindAgent()};
   const link_map* map = Owner(&ResolveHostFunctions)->l_next;
@@ -195,7 +195,7 @@ OperatorSource FindOperatorSource() {
   if (provider == nullptr) return OperatorSource::kNone;
   if (IsNamed(provider, "libstdc++.so") || IsNamed(provider, "libc++.so") ||
       IsNamed(provider, "libc++abi.so")) {
-    // The forms that the program has left to the runtime call those that it has not.
+    // The operators that the program leaves to the runtime call those that the program defines.
     return g_host.operators_are_ours ? OperatorSource::kRuntime : OperatorSource::kProgram;
   }
   return provider == Owner(g_host.malloc) ? OperatorSource::kAllocator : OperatorSource::kProgram;
@@ -203,8 +203,8 @@ OperatorSource FindOperatorSource() {
 
 }  // namespace
 
-// In the order of loading, the C library comes behind the agent only if the agent was there first.
-// It is known by a function that hardly any program stands in front of.
+// In the order of loading, the C library comes after the agent only if the agent was loaded first.
+// The C library is recognised by a function that hardly any program interposes.
 bool IsLoadedLate() {
   const link_map* const libc = Owner(&::gnu_get_libc_version);
   for (const link_map* map = Owner(&ResolveHostFunctions); map != nullptr; map = map->l_next) {
@@ -218,18 +218,18 @@ void FindOperators() {
   ResolveNew(RTLD_NEXT);
   ResolveDelete(RTLD_NEXT);
   g_host.operators_are_ours = OperatorsAreOurs();
-  // Last, with release: see LEAKGATE_HOST in interpose/interpose_new.cpp.
+  // Stored last, with release: see LEAKGATE_HOST in interpose/interpose_new.cpp.
   std::atomic_ref(g_host.operators).store(FindOperatorSource(), std::memory_order_release);
 }
 
-// Where the agent came first, those in front of it may be made of its own functions.
+// If the agent was loaded first, the modules before it may use its own functions.
 ModuleRange HostModules() {
   return IsLoadedLate() ? ModuleRange{} : ModuleRange{.first = PlaceBehindAgent()};
 }
 
-// The agent's own dlsym is found first, and has no version; the C library's has the first of these
-// since it took it over from libdl, where it had the other. Modules are not gone through: the
-// runtime of a sanitizer stands in for what does that, and may not have begun.
+// The agent's own dlsym is found first, and has no version. The C library's has the first of these
+// versions since it was moved there from libdl, where it had the other. Modules are not iterated:
+// the runtime of a sanitizer interposes the function for that, and may not have begun.
 void* NextDefinition(const char* name) {
   using Dlsym = void* (*)(void*, const char*);
   void* libcs = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
@@ -253,7 +253,7 @@ void ResolveHostFunctions() {
   g_host.is_resolved.store(true, std::memory_order_release);
 }
 
-bool IsThereForGood(const void* address) {
+bool IsNeverUnloaded(const void* address) {
   LoadedObject object;
   if (g_host.is_late || !FindObject(address, object)) return false;
   const link_map* map = FirstLinkMap();

@@ -1,8 +1,8 @@
-// The host's functions: those that the agent's own stand in front of, and forward to.
+// The host's functions: those that the agent's functions interpose and forward to.
 //
 // They are the next definitions after the agent's in the program's search order, so any allocator
-// in a shared library keeps working. Where the agent was loaded into a running process, they are
-// the first definitions in the order but for the agent's. They are resolved once, before anything
+// in a shared library keeps working. If the agent was loaded into a running process, they are the
+// first definitions in the order, except for the agent's. They are resolved once, before anything
 // is forwarded.
 #pragma once
 
@@ -28,7 +28,9 @@ enum class OperatorSource {
   kNone,       // there is no C++ runtime yet; one that is loaded later counts as kRuntime
   kRuntime,    // libstdc++ or libc++, whose operators only call malloc and free
   kAllocator,  // the library that provides malloc (tcmalloc, jemalloc, mimalloc)
-  kProgram,    // the program, all or some: calls are forwarded, and the malloc behind is recorded
+  // The program, all or some of them: calls are forwarded, and the malloc that they call is
+  // recorded.
+  kProgram,
 };
 
 struct HostFunctions {
@@ -41,7 +43,7 @@ struct HostFunctions {
   int (*posix_memalign)(void**, std::size_t, std::size_t);
   void* (*valloc)(std::size_t);
   void* (*pvalloc)(std::size_t);
-  // glibc's own, by the names that only it has. Used where the allocator is another one.
+  // glibc's own functions, by the names that only glibc has. Used if the allocator is another one.
   void* (*libc_malloc)(std::size_t);
   void (*libc_free)(void*);
   void* (*libc_calloc)(std::size_t, std::size_t);
@@ -116,7 +118,7 @@ struct HostFunctions {
 
   std::atomic<bool> is_resolved{false};  // see AreHostsResolved
   bool is_late = false;                  // IsLoadedLate()
-  ModuleRange first_modules;             // that stand behind the agent, if it came first
+  ModuleRange first_modules;             // those after the agent, if it was loaded first
   bool allocator_is_foreign = false;     // malloc is not the C library's
   std::uint64_t allocator_begin = 0;     // the module that has it
   std::uint64_t allocator_end = 0;
@@ -126,27 +128,27 @@ struct HostFunctions {
 
 extern LEAKGATE_INTERNAL HostFunctions g_host;
 
-// Whether g_host is filled. Acquire pairs with the release in ResolveHostFunctions. Whoever has
-// found tracing on, or the agent started, need not ask.
+// Returns whether g_host is filled. Acquire pairs with the release in ResolveHostFunctions. Code
+// that has found tracing on, or the agent started, need not ask.
 [[nodiscard]] inline bool AreHostsResolved() {
   return g_host.is_resolved.load(std::memory_order_acquire);
 }
 
-// Whether the agent was loaded into a process that ran already, behind all that it stands in for.
-// Then nothing leads to it until slots are redirected (linux/call_slots.h).
+// Returns whether the agent was loaded into a process that already ran, after everything that it
+// interposes. Then no calls lead to it until slots are redirected (linux/call_slots.h).
 [[nodiscard]] bool IsLoadedLate();
 
-// Returns where the host's functions are looked for by call_slots.h, also in modules that are
-// loaded later, which RTLD_NEXT does not find. To go through them is for when the process has
-// begun.
+// Returns the modules in which call_slots.h searches for the host's functions, including modules
+// that are loaded later, which RTLD_NEXT does not find. They can be iterated only once the process
+// has begun.
 [[nodiscard]] ModuleRange HostModules();
 
-// Returns the definition of `name` behind the agent's. REQUIRES: the agent came first.
+// Returns the definition of `name` after the agent's. REQUIRES: the agent was loaded first.
 [[nodiscard]] void* NextDefinition(const char* name);
 
-// Returns `function` of g_host, which `name` names, also before g_host is filled. Takes no lock but
-// the dynamic linker's, and allocates nothing. A pointer that another thread fills in meanwhile is
-// read as a whole, and leads to code that has long been there: so no order is needed.
+// Returns `function` of g_host, which `name` names, even before g_host is filled. Takes no lock
+// except the dynamic linker's, and allocates nothing. A pointer that another thread fills in
+// meanwhile is read as a whole, and leads to code that was there before: so no order is needed.
 template <typename Function>
 [[nodiscard]] Function* HostFunction(Function* const& function, const char* name) {
   if (__builtin_expect(function != nullptr, 1)) return function;
@@ -156,16 +158,17 @@ template <typename Function>
 // Fills g_host. The dynamic linker may allocate meanwhile (bootstrap_heap.h).
 void ResolveHostFunctions();
 
-// Whether the module that has `address` was loaded with the program, and so is never unloaded.
-// Returns false if that is not known, as in a process that ran before. REQUIRES: g_host is filled.
-[[nodiscard]] bool IsThereForGood(const void* address);
+// Returns whether the module that has `address` was loaded with the program, and so is never
+// unloaded. Returns false if that is not known, as in a process that was already running. REQUIRES:
+// g_host is filled.
+[[nodiscard]] bool IsNeverUnloaded(const void* address);
 
 // Finds the operators of a program that loaded its C++ runtime only later, by dlopen. They are
-// called only when memory has run out.
+// called only when memory is exhausted.
 void ResolveLateOperators();
 
-// Looks again who provides the operators, where nobody did before: the runtime may have been loaded
-// by the time that tracing is enabled.
+// Searches again for the provider of the operators, if there was none before: the runtime may have
+// been loaded before tracing is enabled.
 void FindOperators();
 
 }  // namespace leakgate::agent

@@ -18,7 +18,8 @@ namespace {
 void Set(std::uint32_t& word, std::uint32_t value) {
   std::atomic_ref(word).store(value, std::memory_order_release);
 }
-// Nothing is passed on: what a thread that still finds it on reads is there until it is released.
+// Relaxed: nothing is published. What a thread reads that still finds it on stays there until the
+// region is released.
 void Clear(std::uint32_t& word) { std::atomic_ref(word).store(0, std::memory_order_relaxed); }
 
 }  // namespace
@@ -33,7 +34,7 @@ bool SwitchOn(std::uint32_t stack_events, const EventSwitch& events) {
   const bool counts = (stack_events & kCountsAllocations) != 0;
   const bool takes_allocations = (stack_events & kStacksOfAlloc) != 0 && !counts;
   const bool takes_frees = (stack_events & kStacksOfFree) != 0;
-  // First what is read only where one of the others is on.
+  // First the words that are read only if one of the others is on.
   g_switch.stack_events = stack_events;
   g_switch.reads_time_stamp = events.reads_time_stamp ? 1 : 0;
   g_switch.event_time_shift = events.time_shift;
@@ -69,7 +70,8 @@ void SwitchOff() {
   Clear(g_switch.traces_runtime_new);
   Clear(g_switch.traces_libc_malloc);
   Clear(g_switch.is_tracing);
-  // The hot path tests the epoch last, so a thread that has found the switch on takes the long way.
+  // The hot path tests the epoch last, so a thread that has found the switch on takes the slow
+  // path.
   RaiseEpoch();
 }
 

@@ -6,7 +6,7 @@
 namespace leakgate::agent {
 namespace {
 
-// Threads beyond have none. All relaxed: the runner reads it while the process is stopped.
+// Further threads are not noted. All relaxed: the runner reads it while the process is stopped.
 constexpr std::uint32_t kMostStacks = 4096;
 constinit std::atomic<void*> g_stacks[kMostStacks] = {};
 thread_local constinit std::atomic<void*>* t_stack = nullptr;

@@ -1,13 +1,13 @@
-// Where threads have their signal stacks. A program may leave it to the kernel to remember that
-// (sigaltstack), which tells nobody else: so the agent keeps it for the runner, which takes what is
-// here for roots.
+// Where threads have their signal stacks. A program need not remember them (sigaltstack), because
+// the kernel does, which tells nobody else. So the agent keeps them for the runner, which treats
+// the addresses here as roots.
 #pragma once
 
 #include "common/region_layout.h"
 
 namespace leakgate::agent {
 
-// Returns where all of them are noted.
+// Returns the memory in which all of them are noted.
 [[nodiscard]] KeptRange MemoryOfSignalStacks();
 
 // Notes that the signal stack of this thread is at `stack`; nullptr: it has none. Called by the

@@ -6,7 +6,7 @@
 
 namespace leakgate::agent {
 
-// Leads all modules' calls of such functions to the agent. REQUIRES: the modules are loaded and
+// Redirects all modules' calls of such functions to the agent. REQUIRES: the modules are loaded and
 // relocated; tracing is on.
 void RedirectAllocatorCalls();
 

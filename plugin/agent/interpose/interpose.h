@@ -1,11 +1,11 @@
-// What the files that define interposed functions share.
+// The parts that all files with interposed functions share.
 //
 // Interposed functions guard and forward, nothing else. They run on any thread
 // of the host, at any time from the dynamic linker's first allocation on.
 //
-// The common ones come in two parts. The function itself knows one case, that of tracing the C
-// library's own allocator, and what to do when tracing is off. Every other case it hands over as
-// its last act, so that it needs no stack frame.
+// The common functions come in two parts. The function itself handles one case, that of tracing the
+// C library's own allocator, and the case that tracing is off. It passes every other case on by a
+// tail call, so that it needs no stack frame.
 #pragma once
 
 #include <cerrno>
@@ -23,8 +23,9 @@
 
 namespace leakgate::agent {
 
-// Does what the C library's wrapper does, for calls that come before that is known. Those of
-// mapping and of prctl never start the agent: the caller may be an allocator that begins.
+// Does what the C library's wrapper does, for calls that come before the wrapper is known. Calls of
+// mapping functions and of prctl never start the agent: the caller may be an allocator that is just
+// starting.
 inline long SystemCall(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
                        long f = 0) {
   const long result = RawSyscall(number, a, b, c, d, e, f);
@@ -33,18 +34,18 @@ inline long SystemCall(long number, long a = 0, long b = 0, long c = 0, long d =
   return -1;
 }
 
-// Holds while a foreign allocator works, which may call malloc itself. The C library's allocator
-// does not: there an allocation in between is a signal handler's, and is recorded like any other.
+// Held while a foreign allocator works, which may call malloc itself. The C library's allocator
+// does not: an allocation during it comes from a signal handler, and is recorded like any other.
 class AllocatorGuard {
  public:
   AllocatorGuard() {
     if (!g_host.allocator_is_foreign || !IsTracing() || !EnsureThread()) return;
     before_ = t_thread.activity;
     is_held_ = true;
-    t_thread.Become(Activity::kAllocator);
+    t_thread.SetActivity(Activity::kAllocator);
   }
   ~AllocatorGuard() {
-    if (is_held_) t_thread.Become(before_);
+    if (is_held_) t_thread.SetActivity(before_);
   }
   AllocatorGuard(const AllocatorGuard&) = delete;
   AllocatorGuard& operator=(const AllocatorGuard&) = delete;
@@ -54,8 +55,8 @@ class AllocatorGuard {
   bool is_held_ = false;
 };
 
-// How much to ask the host's allocator for. A foreign one is asked for two granules of the live map
-// at least, which glibc's blocks always cover.
+// How much to request from the host's allocator. A foreign one must allocate at least two granules
+// of the live map, which glibc's blocks always cover.
 inline std::size_t AskedOf(std::size_t bytes) {
   constexpr std::size_t kTwoGranules = 32;
   return g_host.allocator_is_foreign && bytes < kTwoGranules ? kTwoGranules : bytes;
@@ -84,7 +85,7 @@ void* TracedAgain(void* block, std::size_t bytes, const CallerFrame& caller,
     const AllocatorGuard guard;
     moved = forward(bytes == 0 ? 0 : AskedOf(bytes));
   }
-  // Size 0 frees the block where nothing is returned; else nothing means failure.
+  // With size 0, a null result means that the block was freed; otherwise it means failure.
   if (moved == nullptr && bytes != 0 && before) RestoreBlock(block, *before);
   RecordAnyAllocation(moved, bytes, AllocationKind::kRealloc, caller);
   if (before) EndReallocation();

@@ -1,11 +1,11 @@
-// The functions that only some allocators have. Sized frees are made unsized: the block may be
-// larger than the program knows (AskedOf).
+// The functions that only some allocators have. Sized frees are forwarded without the size, because
+// the block may be larger than the program knows (AskedOf).
 #include "plugin/agent/interpose/allocator_calls.h"
 #include "plugin/agent/interpose/interpose.h"
 #include "plugin/agent/linux/call_slots.h"
 
-// The agent's own interposed functions, by their names in the object file: an allocator's second
-// name for one of them leads there, too. What they take and return does not matter here.
+// The agent's own interposed functions, by their names in the object file. They are also used for
+// an allocator's alternative names. Their parameter and result types do not matter here.
 #define LEAKGATE_FUNCTIONS(apply)                                                              \
   apply(malloc) apply(free) apply(calloc) apply(realloc) apply(memalign) apply(posix_memalign) \
       apply(valloc) apply(pvalloc) apply(_Znwm) apply(_Znam) apply(_ZnwmRKSt9nothrow_t)        \
@@ -20,7 +20,7 @@ using leakgate::FreeKind;
 
 namespace {
 
-// jemalloc's, as its manual has them.
+// jemalloc's functions, as its manual documents them.
 struct AllocatorHost {
   void* (*mallocx)(std::size_t, int);
   void* (*rallocx)(void*, std::size_t, int);
@@ -41,14 +41,14 @@ void* OurRallocx(void* block, std::size_t bytes, int flags) {
                      [=](std::size_t asked) { return g_allocator.rallocx(block, asked, flags); });
 }
 
-// Changes the size in place. What is returned is how large the block is then, with what the
-// allocator has rounded up to.
+// Changes the size in place. Returns how large the block is then, including what the allocator has
+// rounded up to.
 std::size_t OurXallocx(void* block, std::size_t bytes, std::size_t more, int flags) {
   if (CurrentRoute() != Route::kTrace) return g_allocator.xallocx(block, bytes, more, flags);
   std::size_t real = 0;
   TracedAgain(block, bytes, LEAKGATE_CALLER(), [&](std::size_t asked) {
     real = g_allocator.xallocx(block, asked, more, flags);
-    return real >= asked ? block : nullptr;  // nothing: it could not be made as large
+    return real >= asked ? block : nullptr;  // null: it could not be made as large
   });
   return real;
 }
@@ -136,7 +136,7 @@ Redirection g_calls[] = {
 };
 static_assert(sizeof(g_calls) / sizeof(g_calls[0]) <= kMostRedirections);
 
-// A function of the same name elsewhere frees another allocator's blocks.
+// A function of the same name in another module frees another allocator's blocks.
 bool IsAllocators(const void* function) {
   const auto address = reinterpret_cast<std::uint64_t>(function);
   return address >= g_host.allocator_begin && address < g_host.allocator_end;
@@ -163,7 +163,7 @@ void RedirectAllocatorCalls() {
   Take(g_allocator.rallocx, kRallocx);
   Take(g_allocator.xallocx, kXallocx);
   Take(g_allocator.dallocx, kDallocx);
-  // Without it, sdallocx cannot be called unsized.
+  // Without dallocx, sdallocx cannot be called without the size.
   if (g_allocator.dallocx == nullptr) g_calls[kDallocx + 1].host = nullptr;
   RedirectSlots(g_calls, Redirect::kToAgent);
 }

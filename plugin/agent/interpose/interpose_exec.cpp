@@ -1,9 +1,8 @@
-// The calls that execute another program. The runner is told of them if it wants to know. Where
+// The calls that execute another program. The runner is notified of them if it wants to know. If
 // tracing was enabled in this process while it ran, the new program is given the agent. A program
 // that cannot have the agent preloaded is started without it.
 //
-// These functions run in children of fork, vfork and clone, too. So they write nothing but the
-// stack.
+// These functions also run in children of fork, vfork and clone. So they write only to the stack.
 #include <alloca.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -26,13 +25,13 @@ using leakgate::ExecEvent;
 
 namespace {
 
-bool IsToldOf(const ExecFile& file) {
+bool NeedsNotice(const ExecFile& file) {
   (void)RouteOfOtherCall();  // resolves the host's functions
-  return TellsOfExecs() && CanBeRead(file);
+  return NotifiesExecs() && CanBeRead(file);
 }
 
-// Calls `execute` with the environment that the file takes. Its copy is on the stack: a child
-// of vfork would leave any other memory behind in its parent.
+// Calls `execute` with the environment that suits the file. Its copy is on the stack: a child of
+// vfork would leave any other memory behind in its parent.
 template <typename Execute>
 int WithEnvironment(const ExecFile& file, const Execute& execute) {
   const EnvironmentSize size = CanBeRead(file) ? SizeWithoutAgent(file) : EnvironmentSize{};
@@ -42,39 +41,40 @@ int WithEnvironment(const ExecFile& file, const Execute& execute) {
   return execute(variables);
 }
 
-// `execute` returns only where it has failed.
+// `execute` returns only if it has failed.
 template <typename Execute>
-int Told(const ExecFile& file, const Execute& execute) {
-  if (!IsToldOf(file)) return WithEnvironment(file, execute);
-  TellOfExec(ExecEvent::kStarts, file);
+int ExecuteWithNotice(const ExecFile& file, const Execute& execute) {
+  if (!NeedsNotice(file)) return WithEnvironment(file, execute);
+  NotifyExec(ExecEvent::kStarts, file);
   const int result = WithEnvironment(file, execute);
-  TellOfExec(ExecEvent::kFailed, file);
+  NotifyExec(ExecEvent::kFailed, file);
   return result;
 }
 
-// The child has executed by the time that the host's function returns.
+// When the host's function returns, the child has executed the program.
 template <typename Spawn>
-int ToldOfSpawned(pid_t* pid, const ExecFile& file, const Spawn& spawn) {
-  const bool is_told = IsToldOf(file);
+int SpawnWithNotice(pid_t* pid, const ExecFile& file, const Spawn& spawn) {
+  const bool needs_notice = NeedsNotice(file);
   pid_t child = 0;
-  const int result = WithEnvironment(
-      file, [&](char* const* environment) { return spawn(is_told ? &child : pid, environment); });
-  if (result != 0 || !is_told) return result;
+  const int result = WithEnvironment(file, [&](char* const* environment) {
+    return spawn(needs_notice ? &child : pid, environment);
+  });
+  if (result != 0 || !needs_notice) return result;
   if (pid != nullptr) *pid = child;
-  TellOfExec(ExecEvent::kStarts, file, child);
+  NotifyExec(ExecEvent::kStarts, file, child);
   return result;
 }
 
 int Execute(const char* path, char* const* arguments, char* const* given) {
   const ExecEnvironment followed(given);
-  return Told({.path = path, .environment = followed.get()}, [&](char* const* environment) {
-    return g_host.execve(path, arguments, environment);
-  });
+  return ExecuteWithNotice(
+      {.path = path, .environment = followed.get()},
+      [&](char* const* environment) { return g_host.execve(path, arguments, environment); });
 }
 
 int ExecuteSearched(const char* name, char* const* arguments, char* const* given) {
   const ExecEnvironment followed(given);
-  return Told(
+  return ExecuteWithNotice(
       {.path = name, .is_searched = true, .environment = followed.get()},
       [&](char* const* environment) { return g_host.execvpe(name, arguments, environment); });
 }
@@ -142,17 +142,18 @@ LEAKGATE_EXPORT int execle(const char* path, const char* first, ...) noexcept {
 
 LEAKGATE_EXPORT int fexecve(int fd, char* const arguments[], char* const given[]) noexcept {
   const ExecEnvironment followed(given);
-  return Told({.directory = fd, .environment = followed.get()},
-              [&](char* const* environment) { return g_host.fexecve(fd, arguments, environment); });
+  return ExecuteWithNotice(
+      {.directory = fd, .environment = followed.get()},
+      [&](char* const* environment) { return g_host.fexecve(fd, arguments, environment); });
 }
 
 LEAKGATE_EXPORT int execveat(int directory, const char* path, char* const arguments[],
                              char* const given[], int flags) noexcept {
   const char* named = path;
-  __asm__("" : "+r"(named));  // declared never to be null: for the kernel that is but EFAULT
+  __asm__("" : "+r"(named));  // declared never to be null; for the kernel, null only means EFAULT
   const bool is_file = (flags & AT_EMPTY_PATH) != 0 && named != nullptr && named[0] == '\0';
   const ExecEnvironment followed(given);
-  return Told(
+  return ExecuteWithNotice(
       {.path = is_file ? nullptr : path, .directory = directory, .environment = followed.get()},
       [&](char* const* environment) {
         return g_host.execveat(directory, path, arguments, environment, flags);
@@ -163,7 +164,7 @@ LEAKGATE_EXPORT int posix_spawn(pid_t* pid, const char* path,
                                 const posix_spawn_file_actions_t* actions,
                                 const posix_spawnattr_t* attributes, char* const arguments[],
                                 char* const given[]) {
-  return ToldOfSpawned(
+  return SpawnWithNotice(
       pid, {.path = path, .environment = given}, [&](pid_t* child, char* const* environment) {
         return g_host.posix_spawn(child, path, actions, attributes, arguments, environment);
       });
@@ -173,9 +174,9 @@ LEAKGATE_EXPORT int posix_spawnp(pid_t* pid, const char* name,
                                  const posix_spawn_file_actions_t* actions,
                                  const posix_spawnattr_t* attributes, char* const arguments[],
                                  char* const given[]) {
-  return ToldOfSpawned(pid, {.path = name, .is_searched = true, .environment = given},
-                       [&](pid_t* child, char* const* environment) {
-                         return g_host.posix_spawnp(child, name, actions, attributes, arguments,
-                                                    environment);
-                       });
+  return SpawnWithNotice(pid, {.path = name, .is_searched = true, .environment = given},
+                         [&](pid_t* child, char* const* environment) {
+                           return g_host.posix_spawnp(child, name, actions, attributes, arguments,
+                                                      environment);
+                         });
 }

@@ -1,5 +1,5 @@
-// The limits of the process: the limit on its address space does not count what is the agent's. All
-// others go through unchanged. Programs of 64 bits have each call by two names.
+// The limits of the process: the limit on its address space does not count the agent's memory. All
+// others are forwarded unchanged. Programs of 64 bits have each call by two names.
 #include <sys/resource.h>
 #include <unistd.h>
 

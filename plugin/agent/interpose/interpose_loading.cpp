@@ -22,9 +22,8 @@ LEAKGATE_INTERNAL void* leakgate_choose_dlsym(void* module, const char* name) {
 }
 }
 
-// A module's first instructions call this if anybody defines it (crti.o). It is meant for
-// profiling, where the program does. So calls are redirected before the module's initialisers make
-// any.
+// A module's first instructions call this function if it is defined (crti.o). It is meant for
+// profiling. So calls are redirected before the module's initialisers make any.
 LEAKGATE_EXPORT void __gmon_start__() { RedirectPending(); }
 
 LEAKGATE_CHOSEN_JUMP(dlopen, leakgate_choose_dlopen);

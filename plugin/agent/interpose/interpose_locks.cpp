@@ -1,11 +1,11 @@
-// mlockall: the program's memory is locked, and the agent's is not. The region is sparse, and to
-// lock it would fill all of it, or fail where the program may lock only so much (RLIMIT_MEMLOCK).
+// mlockall: the program's memory is locked, and the agent's is not. The region is sparse. Locking
+// it would fill all of it, or fail if the program may lock only so much (RLIMIT_MEMLOCK).
 //
-//   mlockall(MCL_CURRENT | MCL_FUTURE)  ->  mlock of each mapping but the agent's own
+//   mlockall(MCL_CURRENT | MCL_FUTURE)  ->  mlock of each mapping except the agent's own
 //                                           mlockall(MCL_FUTURE)
 //
-// It fails where the kernel would let it fail for the program's memory alone, and changes nothing
-// then. MCL_FUTURE alone goes through unchanged, since what is mapped already is not concerned.
+// It fails where it would fail for the program's memory alone, and changes nothing then. MCL_FUTURE
+// alone is forwarded unchanged, since it does not affect existing mappings.
 #include <sys/mman.h>
 
 #include <atomic>
@@ -27,7 +27,7 @@ LEAKGATE_EXPORT int mlockall(int flags) noexcept {
   const bool is_ours =
       CurrentRoute() == Route::kTrace && (flags & MCL_CURRENT) != 0 && (flags & ~kKnownFlags) == 0;
   if (is_ours) {
-    // Without MCL_FUTURE, the call ends what an earlier one had set.
+    // Without MCL_FUTURE, the call cancels the effect of an earlier one.
     const bool is_future = (flags & MCL_FUTURE) != 0;
     if (locks_future.exchange(is_future, std::memory_order_relaxed) && !is_future) {
       RawSyscall(SYS_munlockall);

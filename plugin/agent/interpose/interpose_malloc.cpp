@@ -14,8 +14,7 @@ using leakgate::FreeKind;
 
 namespace {
 
-// Reached if the agent has not started yet, the allocator is foreign, or no stack is to be
-// recorded.
+// Called if the agent has not started yet, the allocator is foreign, or no stack is to be recorded.
 __attribute__((noinline)) void* MallocOtherwise(std::size_t bytes) {
   if (RecordsLibcMalloc()) {
     void* const block = g_host.malloc(bytes);
@@ -29,8 +28,8 @@ __attribute__((noinline)) void* MallocOtherwise(std::size_t bytes) {
                 [](std::size_t asked) { return g_host.malloc(asked); });
 }
 
-// The same, and any block that another thread, or an earlier window, allocated, or whose
-// freeing stack is to be recorded.
+// Called in the same cases, and for any block that another thread, or an earlier window, allocated,
+// or whose freeing stack is to be recorded.
 __attribute__((noinline)) void FreeOtherwise(void* block, std::uint64_t caller_pc,
                                              std::uint64_t caller_sp, std::uint64_t caller_fp) {
   if (TracesLibcFree() && RecordFreeInWindow(block, FreeKind::kFree)) return g_host.free(block);
@@ -150,10 +149,10 @@ LEAKGATE_EXPORT void* pvalloc(std::size_t bytes) noexcept {
                 [](std::size_t asked) { return g_host.pvalloc(asked); });
 }
 
-// The same functions under the names that glibc has for them, which lead past whatever stands in
-// front of malloc. Where that is another allocator, it may itself be made of these: then they are
-// its own affair. So they are as long as that is not known, and never start the agent: the caller
-// may be an allocator that begins.
+// The same functions under glibc's own names for them, which bypass any interposed malloc. If the
+// allocator is another one, it may use these internally: then the calls are not recorded. The same
+// holds as long as the allocator is not known. They never start the agent: the caller may be an
+// allocator that is just starting.
 namespace {
 
 bool AreMallocs() { return AreHostsResolved() && !g_host.allocator_is_foreign; }

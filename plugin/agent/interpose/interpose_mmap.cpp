@@ -1,6 +1,6 @@
 // The calls by which the program maps memory itself: mmap and its family, System V's segments, the
-// data segment's end, and the same as system calls by number. What the C library and the dynamic
-// linker map for themselves does not come by here.
+// data segment's end, and the same as system calls by number. Mappings that the C library and the
+// dynamic linker make for themselves do not go through these functions.
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
@@ -15,7 +15,7 @@
 #include LEAKGATE_ARCH(chosen_jump)
 #include LEAKGATE_ARCH(memory)
 
-// The C library's sbrk by its other name, which needs no search.
+// Another name of the C library's sbrk, which needs no symbol look-up.
 extern "C" void* __sbrk(std::intptr_t bytes);
 
 using namespace leakgate::agent;
@@ -23,8 +23,8 @@ using leakgate::AllocationKind;
 
 namespace {
 
-// Held while a call is forwarded, or made by its number. A library that stands in front of the same
-// functions may make them of the system calls: those are not the program's.
+// Held while a call is forwarded, or made by its number. A library that interposes the same
+// functions may implement them by system calls: those are not the program's.
 class Inside {
  public:
   Inside() : was_inside_(t_is_inside) { t_is_inside = true; }
@@ -76,7 +76,7 @@ void* Forward(HostMmap host, const MapCall& call) {
 // Code that the program had made there is no longer what stacks may run through.
 void NoteUnmapped(AddressRange range) { g_modules.NoteUnmapped(range.begin, range.end); }
 
-// What the new mapping replaces is gone when the kernel has made it.
+// The old content is gone once the kernel has made the new mapping.
 void* MapOver(HostMmap host, const MapCall& call, const CallerFrame& caller) {
   const TakenMappings taken = BeforeUnmapping(PagesOf(call.address, call.bytes));
   void* const mapped = Forward(host, call);
@@ -129,7 +129,7 @@ struct RemapCall {
   void* new_address;
 
   bool IsFixed() const { return (flags & MREMAP_FIXED) != 0; }
-  // The old mapping stays where it is.
+  // Returns whether the old mapping stays where it is.
   bool Keeps() const { return old_bytes == 0 || (flags & MREMAP_DONTUNMAP) != 0; }
 };
 
@@ -144,13 +144,13 @@ void* Forward(const RemapCall& call) {
                  static_cast<long>(call.new_bytes), call.flags, Word(call.new_address)));
 }
 
-// The range in whose place an mremap puts its result.
+// Takes the mappings in whose place an mremap puts its result.
 TakenMappings BeforeReplacing(const RemapCall& call) {
   if (!call.IsFixed()) return {};
   return BeforeUnmapping(PagesOf(call.new_address, call.new_bytes));
 }
 
-// A second mapping of what the first one shows, or of what it showed.
+// Makes a second mapping of what the first one shows, or of what it showed.
 void* RemapBeside(const RemapCall& call, const CallerFrame& caller) {
   const MappingNature nature = NatureAt(call.address);
   const TakenMappings replaced = BeforeReplacing(call);
@@ -229,7 +229,7 @@ void AfterMappingOfBreak(AddressRange pages, const CallerFrame& caller) {
 }
 
 // Calls `move`, which moves the end of the data segment to `wanted`, and records what that maps or
-// unmaps. What the C library's malloc takes of the segment does not come by here.
+// unmaps. Memory of the segment that the C library's malloc uses does not go through here.
 template <typename Move>
 auto MoveBreak(std::uint64_t wanted, const CallerFrame& caller, const Move& move) {
   const bool is_recorded = RecordsMappings(caller.pc);
@@ -247,7 +247,7 @@ auto MoveBreak(std::uint64_t wanted, const CallerFrame& caller, const Move& move
   return result;
 }
 
-// 0 if it cannot be asked, and then it cannot be attached either.
+// Returns 0 if the size cannot be read, and then the segment cannot be attached either.
 std::size_t BytesOfSegment(int id) {
   shmid_ds segment{};
   const long result = RawSyscall(SYS_shmctl, id, IPC_STAT, Word(&segment));
@@ -307,8 +307,8 @@ LEAKGATE_EXPORT int munmap(void* address, std::size_t bytes) noexcept {
   return Unmap(address, bytes, LEAKGATE_CALLER());
 }
 
-// The fifth argument is there with some flags only; what is in its place else is passed on
-// unread, as the C library does.
+// The fifth argument exists only with some flags; otherwise the value in its place is passed on
+// unused, as the C library does.
 LEAKGATE_EXPORT void* mremap(void* address, std::size_t old_bytes, std::size_t new_bytes, int flags,
                              ...) noexcept {
   va_list rest;
@@ -350,7 +350,8 @@ LEAKGATE_EXPORT void* sbrk(std::intptr_t bytes) noexcept {
   BeforeMapping();
   void* const before = ForwardSbrk(bytes);
   if (before == kNoBreak) return before;
-  // Not what lies between two looks at the break: malloc moves it on other threads.
+  // The range between two reads of the break is not used, because malloc moves the break on other
+  // threads.
   const auto low = reinterpret_cast<std::uint64_t>(before);
   AfterMappingOfBreak(PagesBetween(low, low + static_cast<std::uint64_t>(bytes)), caller);
   return before;
@@ -430,7 +431,7 @@ long CallByNumberHere(long number, long a, long b, long c, long d, long e, long 
 
 }  // namespace
 
-// Those that change no mapping are jumped to: some of them need the caller's frame.
+// Calls that change no mapping are jumped to: some of them need the caller's frame.
 extern "C" LEAKGATE_INTERNAL void* leakgate_choose_syscall(long number) {
   if (__builtin_expect(ChangesMappings(number), 0)) {
     return reinterpret_cast<void*>(&CallByNumberHere);

@@ -1,9 +1,9 @@
-// operator new and delete, in every form. Where the runtime's would only call
-// malloc and free, they are called at once: one interposed call, not two.
+// operator new and delete, in every form. If the runtime's operators would only call malloc and
+// free, these are called directly: one interposed call, not two.
 //
 // This file is compiled with exceptions, so that the allocator guard is undone when a foreign
-// operator new throws. What that needs of the C++ runtime is a weak symbol: a program without the
-// runtime never comes here.
+// operator new throws. The functions of the C++ runtime that this needs are weak symbols: a program
+// without the runtime never calls these operators.
 #include <atomic>
 #include <new>
 
@@ -51,12 +51,13 @@ struct New {
     }
     void* block = Otherwise(caller.pc, caller.sp, caller.fp, bytes, rest...);
     asm(""
-        : "+r"(block));  // no tail call: a program's own operator is told from the forwarding one
+        // No tail call: distinguishes a program's own operator from the forwarding one.
+        : "+r"(block));
     return block;
   }
 
  private:
-  // Memory is short, or the operators or the allocator are not the usual ones.
+  // Called if memory is short, or if the operators or the allocator are not the usual ones.
   __attribute__((noinline)) static void* Otherwise(std::uint64_t caller_pc, std::uint64_t caller_sp,
                                                    std::uint64_t caller_fp, std::size_t bytes,
                                                    Rest... rest) {
@@ -78,7 +79,7 @@ struct New {
       if (block != nullptr) return block;
     }
     if (g_host.operators == OperatorSource::kNone) ResolveLateOperators();
-    // Forms call one another: the innermost has recorded the block.
+    // The forms call one another: the innermost has recorded the block.
     void* const block = host(bytes);
     if (traces && g_host.operators != OperatorSource::kAllocator) CorrectKind(block, kKind);
     return block;
@@ -118,7 +119,7 @@ struct Delete {
   }
 };
 
-// An allocator's sized forms are called unsized: the block may be larger than the
+// An allocator's sized forms are called without the size, because the block may be larger than the
 // program knows.
 template <auto kUnsized, auto kSized>
 constexpr auto kSizedDelete = [](void* block, std::size_t bytes, auto... alignment) {
@@ -128,8 +129,8 @@ constexpr auto kSizedDelete = [](void* block, std::size_t bytes, auto... alignme
 
 }  // namespace
 
-// The program's own operators may have been found just now, by FindOperators on another thread: its
-// release pairs with this fence, so that the function is there, too.
+// FindOperators on another thread may just have found the program's own operators: its release
+// pairs with this fence, so that the function is visible, too.
 #define LEAKGATE_HOST(name)                              \
   [](auto... given) {                                    \
     std::atomic_thread_fence(std::memory_order_acquire); \

@@ -1,4 +1,4 @@
-// Ends of the process, the unloading of modules, and the creation of threads.
+// The end of the process, the unloading of modules, and the creation of threads.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
@@ -37,26 +37,26 @@ using Main = int (*)(int, char**, char**);
 
 constinit Main g_main = nullptr;
 
-// Calls main last, so that main takes this frame's place.
+// Calls main as a tail call, so that main takes this frame's place.
 __attribute__((noinline)) int CallMain(int count, char** arguments, char** environment) {
   static constinit std::atomic<bool> has_been_called{false};
   const bool is_again = has_been_called.exchange(true, std::memory_order_relaxed);
   const CallerFrame caller = LEAKGATE_CALLER();
-  // All that is outward is the C library's, and the one that calls this is entered once.
+  // All frames outwards belong to the C library, and the one that calls this is entered once.
   NoteFirstFrame(is_again ? FirstFrame{}
                           : FirstFrame{caller.pc, caller.sp, leakgate::kMaxStackDepth});
   return g_main(count, arguments, environment);
 }
 
-// The last moment at which what the program still holds is held: exit handlers come next. A fork
-// child returns from main as well, and may have no region that it could announce that in.
+// This is the last moment at which the program still holds what it holds: exit handlers come next.
+// A fork child also returns from main, and may have no region in which to announce it.
 int MainAndItsEnd(int count, char** arguments, char** environment) {
   const int status = CallMain(count, arguments, environment);
   if (RouteOfOtherCall() == Route::kTrace) AnnounceProcessEnd();
   return status;
 }
 
-// Takes main's place in a process that the runner has launched to probe its operators.
+// Replaces main in a process that the runner has launched to probe its operators.
 int ProbeAndEnd(int, char**, char**) {
   ProbeOperators();
   g_host.exit_now(0);
@@ -70,8 +70,8 @@ bool IsAsked(std::uint32_t question) {
 
 }  // namespace
 
-// Called by the program's first instructions. Only where the runner wants to know of main's return
-// does a frame of the agent's go around it.
+// Called by the program's first instructions. Only if the runner wants to know when main returns, a
+// frame of the agent's is put around it.
 LEAKGATE_EXPORT int __libc_start_main(Main main, int count, char** arguments, void (*init)(),
                                       void (*fini)(), void (*loader_fini)(), void* stack_end) {
   if (RouteOfOtherCall() == Route::kTrace) RedirectAllocatorCalls();
@@ -101,8 +101,8 @@ LEAKGATE_EXPORT void _Exit(int status) noexcept {
   __builtin_unreachable();
 }
 
-// The process may be about to forbid itself system calls, on pain of death: the runner is not asked
-// at its end then, and the list of its mappings is not read any more. Filters need
+// The process may be about to forbid itself system calls, under penalty of death: then the runner
+// is not asked at its end, and the list of its mappings is not read any more. Filters need
 // PR_SET_NO_NEW_PRIVS first, whichever call sets them.
 LEAKGATE_EXPORT int prctl(int option, ...) noexcept {
   va_list rest;
@@ -120,7 +120,7 @@ LEAKGATE_EXPORT int prctl(int option, ...) noexcept {
                                      static_cast<long>(c), static_cast<long>(d)));
 }
 
-// Only the kernel may know of it from now on.
+// From now on, perhaps only the kernel knows the address.
 LEAKGATE_EXPORT int sigaltstack(const stack_t* stack, stack_t* before) noexcept {
   const int result = g_host.sigaltstack != nullptr
                          ? g_host.sigaltstack(stack, before)
@@ -137,8 +137,8 @@ LEAKGATE_EXPORT void quick_exit(int status) noexcept {
   __builtin_unreachable();
 }
 
-// Before: what is unmapped next must not be read by a stale rule. After: what
-// another thread looked up meanwhile is stale too.
+// Before the call: what is unmapped next must not be read by a stale rule. After the call: what
+// another thread looked up meanwhile is stale, too.
 LEAKGATE_EXPORT int dlclose(void* module) noexcept {
   if (RouteOfOtherCall() == Route::kForward) return g_host.dlclose(module);
   g_modules.ModulesMayHaveGone();
@@ -147,8 +147,8 @@ LEAKGATE_EXPORT int dlclose(void* module) noexcept {
   return result;
 }
 
-// std::thread comes by here. C11's thrd_create calls the C library's function inside, and its
-// threads are known from their first allocation on.
+// std::thread goes through here. C11's thrd_create calls the C library's function internally, so
+// its threads are known from their first allocation on.
 LEAKGATE_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                                    ThreadFunction function, void* argument) noexcept {
   if (CurrentRoute() != Route::kTrace) {

@@ -1,10 +1,12 @@
-// The guards of local static variables, by which the C++ runtime has their initialisers run once in
-// the life of a process (Itanium C++ ABI, 3.3.3). What such an initialiser allocates is marked:
-// where it is still held, no repetition of the test must prove that it is built once.
+// The guards of local static variables, by which the C++ runtime runs their initialisers once in
+// the life of a process (Itanium C++ ABI, 3.3.3). Blocks that such an initialiser allocates are
+// marked: if they are still held, no repetition of the test is needed to prove that they are
+// allocated once.
 //
-// A runtime that is linked into the program itself does not come by here. A library that is
-// unloaded and loaded again initialises its variables anew: those that were loaded later do not
-// count. Nor does std::call_once: there may be any number of flags, in an array say.
+// A runtime that is linked into the program itself does not go through here. A library that is
+// unloaded and loaded again initialises its variables again, so variables of libraries that were
+// loaded later do not count. Nor does std::call_once: there may be any number of flags, for example
+// in an array.
 #include <atomic>
 
 #include "plugin/agent/interpose/interpose.h"
@@ -15,8 +17,8 @@ using namespace leakgate::agent;
 
 namespace {
 
-// The runtime may be loaded later than the agent, and where RTLD_NEXT does not look. Relaxed: what
-// is known is the address of code, which all threads find alike.
+// The runtime may be loaded later than the agent, and where RTLD_NEXT does not search. Relaxed: the
+// value is the address of code, which all threads find alike.
 template <typename Function>
 Function* HostOf(std::atomic<Function*>& known, const char* name) {
   Function* host = known.load(std::memory_order_relaxed);
@@ -30,11 +32,11 @@ constinit std::atomic<int (*)(std::uint64_t*)> g_acquire{nullptr};
 constinit std::atomic<void (*)(std::uint64_t*)> g_release{nullptr};
 constinit std::atomic<void (*)(std::uint64_t*)> g_abort{nullptr};
 
-// For a runtime that is not to be found: the guard's first byte tells.
+// For a runtime that cannot be found: the guard's first byte shows it.
 bool IsDone(const std::uint64_t* guard) { return *reinterpret_cast<const char*>(guard) != 0; }
 
 void NoteBegin(const void* guard) {
-  if (!IsTracing() || !IsThereForGood(guard) || !CanRecord()) return;
+  if (!IsTracing() || !IsNeverUnloaded(guard) || !CanRecord()) return;
   {
     const RecordingGuard recording;
     SettleWindows(recording);
@@ -47,8 +49,8 @@ void NoteBegin(const void* guard) {
   NoteUnsettled();
 }
 
-// Returns whether NoteBegin has noted it. Initialisers within it that have not ended never will: a
-// jump has left them.
+// Returns whether NoteBegin has noted it. Initialisers within it that have not ended never will,
+// because a jump has left them.
 bool NoteEnd(const void* guard) {
   ThreadState* const thread = t_thread.state;
   if (!IsTracing() || thread == nullptr || thread->span != g_span) return false;
@@ -68,7 +70,7 @@ bool NoteEnd(const void* guard) {
 
 }  // namespace
 
-// These never start the agent: the caller may be an allocator that begins.
+// These never start the agent: the caller may be an allocator that is just starting.
 LEAKGATE_EXPORT int __cxa_guard_acquire(std::uint64_t* guard) {
   const auto acquire = HostOf(g_acquire, "__cxa_guard_acquire");
   const int must_initialise = acquire != nullptr ? acquire(guard) : (IsDone(guard) ? 0 : 1);

@@ -1,5 +1,5 @@
-// The calls with which GoogleTest learns of its stream of events, opens it and writes to it, and
-// one by which GLib learns how to allocate. All others of these functions go through unchanged.
+// The calls by which GoogleTest finds its stream of events, opens it and writes to it, and one by
+// which GLib decides how to allocate. All other calls of these functions are forwarded unchanged.
 #include <netdb.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -34,8 +34,8 @@ void EnsureResolved() { (void)RouteOfOtherCall(); }
 
 }  // namespace
 
-// The environment itself stays as it is: a child without the agent would try to
-// resolve the host in earnest, and GoogleTest aborts when that fails.
+// The environment itself is not changed: a child without the agent would really try to resolve the
+// host, and GoogleTest aborts when that fails.
 LEAKGATE_EXPORT char* getenv(const char* name) noexcept {
   EnsureResolved();
   char* const value = g_host.getenv(name);
@@ -44,7 +44,7 @@ LEAKGATE_EXPORT char* getenv(const char* name) noexcept {
   if (is(leakgate::kStreamVariable) && WantsStream()) {
     return const_cast<char*>(leakgate::kStreamTarget);
   }
-  // GLib before 2.76 keeps pools of blocks, in which an object that is lost would not be seen.
+  // GLib before 2.76 keeps pools of blocks, in which a lost object would not be detected.
   if (is("G_SLICE") && IsTracing()) return const_cast<char*>("always-malloc");
   return nullptr;
 }
@@ -92,6 +92,6 @@ LEAKGATE_EXPORT ssize_t write(int fd, const void* bytes, std::size_t count) {
 LEAKGATE_EXPORT int close(int fd) {
   EnsureResolved();
   if (__builtin_expect(fd != kStreamDescriptor, 1)) return g_host.close(fd);
-  if (StreamHasEnded() && KeepStreamOpen()) ComeByUntraced();
+  if (StreamHasEnded() && KeepStreamOpen()) RunSlowPathCallUntraced();
   return 0;
 }

@@ -26,8 +26,8 @@ std::string_view ViewOf(const char* text) {
   return text == nullptr ? std::string_view{} : std::string_view{text, std::strlen(text)};
 }
 
-// A child that a budget file names has one window, the whole of it: tests that it may run
-// are the program's under test alone.
+// A child that a budget file names has one window, the whole of it. Only tests that the program
+// under test runs have windows of their own.
 bool HasTestWindows() {
   return (g_region.header().asks.load(std::memory_order_relaxed) & leakgate::kHasNoTests) == 0;
 }

@@ -20,14 +20,15 @@ bool IsAgent(const LoadedModule& module) {
   return module.Has(reinterpret_cast<const void*>(&RedirectSlots));
 }
 
-// Nobody else calls its functions, and its own calls are bound at start-up. It is told by a
-// function: of its variables, an executable may have copies.
+// Returns whether it is the dynamic linker: no other module calls its functions, and its own calls
+// are bound at start-up. It is recognised by a function, because an executable may have copies of
+// its variables.
 bool IsDynamicLinker(const LoadedModule& module) {
   return FindDefinition(module, "_dl_mcount") != nullptr;
 }
 
-// Few of all the addresses in modules' tables are those of the functions. A bit for each function
-// tells, so that the names of hardly any other symbols must be looked at.
+// Few of all the addresses in modules' tables are those of the functions. One bit for each function
+// shows this, so that hardly any other symbol's name must be compared.
 class AddressFilter {
  public:
   void Add(std::uint64_t address) { words_[WordOf(address)] |= Bit(address); }
@@ -44,7 +45,7 @@ class AddressFilter {
   std::uint64_t words_[kWords] = {};
 };
 
-// The functions by name, without comparing each.
+// An index of the functions by name, so that not each must be compared.
 class NameIndex {
  public:
   explicit NameIndex(std::span<const Redirection> functions) : functions_(functions) {
@@ -102,8 +103,8 @@ class SlotWriter {
     return is_slot ? reinterpret_cast<std::uint64_t*>(address) : nullptr;
   }
 
-  // It calls an allocator of its own, by at least one of the functions: then nobody can
-  // say where the unresolved ones would lead.
+  // The module calls an allocator of its own, by at least one of the functions: then it is unknown
+  // where the unresolved ones would lead.
   bool BindsElsewhere(const LoadedModule& module) const {
     for (const Elf64_Rela& relocation : module.call_relocations) {
       const Elf64_Sym& symbol = module.symbols[ELF64_R_SYM(relocation.r_info)];
@@ -152,7 +153,7 @@ class SlotWriter {
     if (is_unresolved) ++result.unresolved;
   }
 
-  // Where the unresolved calls of the module that is being visited would lead.
+  // Where the unresolved calls of the visited module would lead.
   enum class Binding { kNotLooked, kAsOthers, kElsewhere };
 
   const NameIndex names_;
@@ -162,7 +163,7 @@ class SlotWriter {
   Binding binding_ = Binding::kNotLooked;
 };
 
-// Calls `visit` with each module in `range`, but for the agent and the dynamic linker.
+// Calls `visit` with each module in `range`, except the agent and the dynamic linker.
 template <typename Visit>
 void ForEachModule(ModuleRange range, const Visit& visit) {
   struct Walk {

@@ -16,13 +16,13 @@
 namespace leakgate::agent {
 namespace {
 
-// For a name under which nobody accepts. Any user may hold it once the runner has ended.
+// For a name under which nobody accepts. Any user may hold the name once the runner has ended.
 constexpr timeval kShort{0, 100'000};
-// For a runner that is proved to be there, but may hang.
+// For a runner that has proved to exist, but may hang.
 constexpr timeval kLong{10, 0};
 constexpr timeval kForEver{0, 0};
 
-// Returns the number at `text` and moves `text` behind it; 0 if there is none.
+// Returns the number at `text` and moves `text` past it; 0 if there is none.
 std::uint64_t TakeNumber(const char*& text) {
   std::uint64_t number = 0;
   for (; *text >= '0' && *text <= '9'; ++text)
@@ -48,30 +48,30 @@ bool ReadStatOf(std::uint64_t pid, char* text, std::size_t bytes) {
   return true;
 }
 
-// The process that has made a control name, which says so itself (NameOfControl).
-struct Maker {
+// The process that owns a control name, as the name itself says (NameOfControl).
+struct SocketOwner {
   std::uint64_t pid = 0;
   std::uint64_t start_time = 0;  // in the kernel's ticks since boot
 
-  static Maker Of(const char* name) {
+  static SocketOwner Of(const char* name) {
     const std::size_t prefix = std::strlen(kControlPrefix);
     if (std::strncmp(name, kControlPrefix, prefix) != 0) return {};
     const char* text = name + prefix;
-    Maker maker;
-    maker.pid = TakeNumber(text);
+    SocketOwner owner;
+    owner.pid = TakeNumber(text);
     if (*text++ != '-') return {};
-    maker.start_time = TakeNumber(text);
-    return maker;
+    owner.start_time = TakeNumber(text);
+    return owner;
   }
 
   bool IsParent() const { return static_cast<long>(pid) == RawSyscall(SYS_getppid); }
 
-  // Whether it still lives. It holds its name for so long, and then nobody else has it. False if
-  // that cannot be found out, as without /proc or in another PID name space.
+  // Returns whether it is still alive. As long as it is, it holds its name, so nobody else has it.
+  // Returns false if that cannot be found out, as without /proc or in another PID namespace.
   bool Lives() const {
     char text[512];  // on a stack that may be small
     if (pid == 0 || start_time == 0 || !ReadStatOf(pid, text, sizeof(text))) return false;
-    const char* field = std::strrchr(text, ')');  // the second, which may have spaces in it
+    const char* field = std::strrchr(text, ')');  // the second field, which may contain spaces
     if (field == nullptr || std::strlen(field) < 3) return false;
     const bool has_died = field[2] == 'Z' || field[2] == 'X';
     for (int i = 2; field != nullptr && i < 22; ++i) field = std::strchr(field + 1, ' ');
@@ -89,8 +89,8 @@ class Socket {
   Socket(const Socket&) = delete;
   Socket& operator=(const Socket&) = delete;
 
-  // Waits up to `patience` for a runner that is there and has many others to accept first, but
-  // not for a stranger who has taken the name of one that has ended.
+  // Waits up to `patience` for a runner that is alive and has many others to accept first, but not
+  // for another user who has taken the name of a runner that has ended.
   bool Connect(const char* name, const timeval& patience) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -99,20 +99,22 @@ class Socket {
     std::memcpy(address.sun_path + 1, name, length);
     const auto bytes = static_cast<long>(offsetof(sockaddr_un, sun_path) + 1 + length);
     long result = ConnectWithin(kShort, address, bytes);
-    if (result == -EAGAIN && Maker::Of(name).Lives()) {
+    if (result == -EAGAIN && SocketOwner::Of(name).Lives()) {
       result = ConnectWithin(patience, address, bytes);
     }
     return !IsError(result);
   }
 
-  // A runner of this user's or of root's, and no one else who took the name.
+  // Returns whether the peer is a runner of this user or of root, and nobody else who took the
+  // name.
   bool PeerIsTrusted() const {
     ucred peer{};
     if (!ReadPeer(peer)) return false;
     return peer.uid == 0 || peer.uid == static_cast<uid_t>(RawSyscall(SYS_geteuid));
   }
 
-  // The runner has launched this process: it judges the process, or ends with it.
+  // Returns whether this process's runner has launched it: then it judges the process, or ends with
+  // it.
   bool PeerIsParent() const {
     ucred peer{};
     return ReadPeer(peer) && peer.pid == static_cast<pid_t>(RawSyscall(SYS_getppid));
@@ -128,8 +130,8 @@ class Socket {
     RawSyscall(SYS_setsockopt, fd_, SOL_SOCKET, option, Word(&patience), sizeof(patience));
   }
 
-  // The descriptor that came with `answer`, or -1. A runner that somebody has stopped is
-  // waited for; an owner of sessions that hangs is not to keep others' programs from beginning.
+  // Returns the descriptor that came with `answer`, or -1. A runner that somebody has stopped is
+  // waited for. An owner of sessions that hangs must not keep other users' programs from beginning.
   int Receive(Answer& answer, bool waits_for_ever) {
     if (!waits_for_ever && !PeerIsParent()) SetPatience(SO_RCVTIMEO, kLong);
     iovec part{&answer, sizeof(answer)};
@@ -139,7 +141,7 @@ class Socket {
     message.msg_iovlen = 1;
     message.msg_control = control;
     message.msg_controllen = sizeof(control);
-    long got = -EINTR;  // as a signal, or a debugger, may have it
+    long got = -EINTR;  // the result if a signal, or a debugger, interrupts the call
     while (got == -EINTR) got = RawSyscall(SYS_recvmsg, fd_, Word(&message), MSG_CMSG_CLOEXEC);
     if (got != sizeof(answer)) return -1;
     return DescriptorIn(message);
@@ -147,7 +149,7 @@ class Socket {
 
  private:
   long ConnectWithin(const timeval& patience, const sockaddr_un& address, long bytes) {
-    SetPatience(SO_SNDTIMEO, patience);  // of connect, too
+    SetPatience(SO_SNDTIMEO, patience);  // it also limits connect
     long result = -EINTR;
     while (result == -EINTR) result = RawSyscall(SYS_connect, fd_, Word(&address), bytes);
     return result;
@@ -184,7 +186,7 @@ bool HasDied(int pid) {
 ControlReply AskToBeTraced(const char* name, HelloFrom from, std::uint32_t window) {
   Socket socket;
   const bool is_of_run = from == HelloFrom::kForked;
-  const timeval patience = is_of_run || Maker::Of(name).IsParent() ? kForEver : kLong;
+  const timeval patience = is_of_run || SocketOwner::Of(name).IsParent() ? kForEver : kLong;
   if (!socket.Connect(name, patience) || !socket.PeerIsTrusted()) return {};
   const Hello hello{kControlMagic, kLayoutVersion, static_cast<std::uint32_t>(from), window};
   if (!socket.Send(&hello, sizeof(hello))) return {};

@@ -15,12 +15,12 @@ namespace leakgate::agent {
 namespace {
 
 constexpr int kMostSegments = 64;
-constexpr int kMostInterpreters = 4;  // as the kernel: a script's may be one again
+constexpr int kMostInterpreters = 4;  // the kernel's limit: a script's interpreter may be a script
 
-// A file, closed in the end. What cannot be read is not there.
+// A file, which is closed by the destructor. A file that cannot be read counts as empty.
 class ReadFile {
  public:
-  // A pipe would keep us waiting.
+  // A pipe would block.
   explicit ReadFile(const char* path)
       : fd_(static_cast<int>(
             RawSyscall(SYS_openat, AT_FDCWD, Word(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK))) {}
@@ -30,7 +30,7 @@ class ReadFile {
   ReadFile(const ReadFile&) = delete;
   ReadFile& operator=(const ReadFile&) = delete;
 
-  // How many bytes there were.
+  // Returns how many bytes there were.
   std::size_t Read(std::uint64_t offset, void* to, std::size_t bytes) const {
     const long read =
         RawSyscall(SYS_pread64, fd_, Word(to), static_cast<long>(bytes), static_cast<long>(offset));
@@ -40,7 +40,7 @@ class ReadFile {
   bool Read(std::uint64_t offset, T& to) const {
     return Read(offset, &to, sizeof(to)) == sizeof(to);
   }
-  // The beginning of the text there.
+  // Reads the begin of the text there.
   template <std::size_t kBytes>
   void ReadText(std::uint64_t offset, char (&to)[kBytes]) const {
     to[Read(offset, to, kBytes - 1)] = '\0';
@@ -50,7 +50,8 @@ class ReadFile {
   int fd_;
 };
 
-// Runtimes that want to be the first to define malloc, and are no part of the executable.
+// The names of runtimes that must be the first to define malloc, and are not part of the
+// executable.
 bool IsSanitizer(const char* library) {
   constexpr const char* kRuntimes[] = {"libasan.so", "libtsan.so", "liblsan.so", "libhwasan.so",
                                        "libclang_rt."};
@@ -86,7 +87,7 @@ class Image {
     return false;
   }
 
-  // Returns where in the file the byte is that is loaded at `address`; 0 if it is nowhere.
+  // Returns the offset in the file of the byte that is loaded at `address`; 0 if there is none.
   std::uint64_t OffsetOf(std::uint64_t address) const {
     Elf64_Phdr segment;
     for (int i = 0; ReadSegment(i, segment); ++i) {
@@ -97,7 +98,7 @@ class Image {
     return 0;
   }
 
-  // The next entry of `tag` from `offset` on, which goes behind it.
+  // Finds the next entry of `tag` from `offset` on, and moves `offset` past it.
   bool FindEntry(const Elf64_Phdr& dynamic, Elf64_Sxword tag, std::uint64_t& offset,
                  Elf64_Dyn& entry) const {
     while (offset < dynamic.p_filesz && file_.Read(dynamic.p_offset + offset, entry)) {
@@ -128,7 +129,7 @@ class Image {
   const Elf64_Ehdr& header_;
 };
 
-// "#!/bin/sh -e": the path in it, in place. nullptr: no script.
+// Returns the path in "#!/bin/sh -e", in place; nullptr if it is no script.
 char* InterpreterOf(char* begin) {
   if (begin[0] != '#' || begin[1] != '!') return nullptr;
   begin += 2;

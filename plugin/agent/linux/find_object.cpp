@@ -12,7 +12,7 @@
 
 namespace {
 
-// glibc's dl_find_object, which its headers have since 2.35.
+// The result of glibc's dl_find_object, which its headers have since 2.35.
 struct LoadersAnswer {
   unsigned long long flags;
   void* begin;
@@ -25,20 +25,20 @@ static_assert(sizeof(LoadersAnswer) == 96);
 
 }  // namespace
 
-// Weak: the agent is loaded all the same where the C library has none.
+// Weak: the agent can be loaded even if the C library has none.
 extern "C" __attribute__((weak)) int LoaderFindObject(void* address,
                                                       void* answer) asm("_dl_find_object");
 
 namespace leakgate::agent {
 namespace {
 
-// So that a test of the agent that tests/stack_check builds can have what older C libraries make
-// necessary.
+// For a test with the agent that tests/stack_check builds: it uses the method that older C
+// libraries need.
 constexpr char kForced[] = "LEAKGATE_SEARCH_OBJECTS";
 
 bool IsSearchForced() {
   if constexpr (!LEAKGATE_CHECKS_STACKS) return false;
-  static constinit std::atomic<int> g_is_forced{-1};  // relaxed: all threads find out the same
+  static constinit std::atomic<int> g_is_forced{-1};  // relaxed: all threads find the same value
   int is_forced = g_is_forced.load(std::memory_order_relaxed);
   if (is_forced < 0) {
     is_forced = InitialEnvironment(kForced) != nullptr ? 1 : 0;
@@ -47,10 +47,10 @@ bool IsSearchForced() {
   return is_forced == 1;
 }
 
-// Where pages lie between a module's segments, as linkers leave them that align segments to pages
-// larger than the kernel's, glibc tells of the address's segment as if it were all of a module. The
-// header is where addresses in the file begin, or, in a program at a fixed address, where its
-// program headers are.
+// Linkers that align segments to pages larger than the kernel's leave pages between a module's
+// segments. Then glibc returns the address's segment as if it were the whole module. The header is
+// where addresses in the file begin, or, in a program at a fixed address, where its program headers
+// are.
 void CompleteFromHeader(std::uint64_t address, LoadedObject& object) {
   const link_map* const map = object.map;
   const std::uint64_t headers = ::getauxval(AT_PHDR);

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <cstring>
 
-// ld.so's: where the stack was when the process began. There, by the System V
-// ABI, are argc, argv, NULL, the environment, NULL.
+// A variable of ld.so: where the stack was when the process began. There, by the System V ABI, are
+// argc, argv, NULL, the environment, NULL.
 extern "C" void* __libc_stack_end;
 
 namespace leakgate::agent {

@@ -1,5 +1,5 @@
-// The environment as the kernel has handed it over. It can be read before the C library has set up
-// its own, which an early allocation may precede.
+// The environment as the kernel has passed it. It can be read before the C library has set up its
+// own, which an early allocation may precede.
 #pragma once
 
 namespace leakgate::agent {

@@ -11,7 +11,7 @@
 namespace leakgate::agent {
 namespace {
 
-constexpr std::uint16_t kHiddenVersion = 0x8000;  // not the default one of its name
+constexpr std::uint16_t kHiddenVersion = 0x8000;  // not the default version of its name
 
 template <typename T>
 const T* At(std::uint64_t address) {
@@ -84,8 +84,8 @@ std::uint32_t FindBySysvHash(const LoadedModule& module, const char* name) {
   return 0;
 }
 
-// Until a module is relocated, a slot has what is in the file: an address without the bias, or
-// nothing. So has one that nothing is found for, where that is allowed: such are passed over.
+// Until a module is relocated, a slot has the content of the file: an address without the bias, or
+// 0. So does an optional symbol that is not found: such slots are skipped.
 bool IsLastSlotFilled(const LoadedModule& module, std::span<const Elf64_Rela> relocations) {
   for (std::size_t i = relocations.size(); i > 0; --i) {
     const Elf64_Rela& relocation = relocations[i - 1];
@@ -175,7 +175,7 @@ bool HasFilledSlots(const LoadedModule& module) {
          IsLastSlotFilled(module, module.relocations);
 }
 
-// glibc lets a module be found so once it has relocated it.
+// glibc finds a module in this way once it has relocated it.
 bool IsReady(const LoadedModule& module) {
   LoadedObject object;
   return LoaderFindsObjects() ? FindObject(At<void>(module.begin), object) : HasFilledSlots(module);

@@ -33,17 +33,19 @@ struct LoadedModule {
 [[nodiscard]] bool ReadModule(const dl_phdr_info& loaded, LoadedModule& module);
 
 // Returns the function that the module itself defines under this name, in its default version.
-// Returns nullptr if there is none, or if only code of the module can tell where it is (an IFUNC).
+// Returns nullptr if there is none, or if only code of the module can determine its address (an
+// IFUNC).
 [[nodiscard]] void* FindDefinition(const LoadedModule& module, const char* name);
 
 // Returns the hash of a name in a module's DT_GNU_HASH.
 [[nodiscard]] std::uint32_t GnuHash(const char* name);
 
-// Whether the module is relocated and ready, and not being loaded by another thread just now.
+// Returns whether the module is relocated and ready, and not being loaded by another thread at the
+// moment.
 [[nodiscard]] bool IsReady(const LoadedModule& module);
 
-// Whether the dynamic linker has filled the slots through which the module calls and reads what
-// others define: IsReady() where the C library cannot be asked.
+// Returns whether the dynamic linker has filled the slots through which the module calls and reads
+// what others define. This replaces IsReady() if the C library cannot be asked.
 [[nodiscard]] bool HasFilledSlots(const LoadedModule& module);
 
 }  // namespace leakgate::agent

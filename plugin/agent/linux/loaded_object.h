@@ -1,5 +1,5 @@
-// A module as the dynamic linker has loaded it: where it is, and where it says how its frames are
-// unwound and what it is linked to.
+// A module as the dynamic linker has loaded it: where it is, how its frames are unwound, and what
+// it is linked to.
 #pragma once
 
 #include <link.h>
@@ -14,7 +14,7 @@ struct LoadedObject {
   std::uint64_t bias = 0;                      // added to the addresses in the file
   const std::uint8_t* frame_header = nullptr;  // .eh_frame_hdr; nullptr if the module has none
   const ElfW(Dyn) * dynamic = nullptr;         // nullptr if the module has none
-  const link_map* map = nullptr;               // nullptr where the C library does not tell it
+  const link_map* map = nullptr;               // nullptr if the C library does not provide it
 
   // Returns the dynamic linker's name of it, or nullptr.
   const char* Name() const { return map == nullptr ? nullptr : map->l_name; }

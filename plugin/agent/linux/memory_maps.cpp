@@ -28,7 +28,7 @@ long ParseProtection(const char* perms) {
          (perms[2] == 'x' ? PROT_EXEC : 0);
 }
 
-// "begin-end perms offset dev inode   path"
+// Parses a line of the form "begin-end perms offset dev inode   path".
 MemoryMapping ParseLine(const char* line) {
   MemoryMapping mapping;
   mapping.begin = ParseHex(line);

@@ -1,5 +1,5 @@
 // The lines of /proc/self/maps, read without the C library's help, so that nothing locks or
-// allocates. This is slow, and meant for what is asked once.
+// allocates. This is slow, and meant for questions that are asked once.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct MemoryMapping {
 // Returns the mapping that holds `address`. `buffer` may be of any length; a longer line is cut.
 MemoryMapping FindMapping(std::uint64_t address, char* buffer, std::uint32_t buffer_bytes);
 
-// Reads /proc/self/maps line by line into two buffers of the caller's: one for the line at hand,
-// which is cut where it is longer, and one for what the kernel hands out at once.
+// Reads /proc/self/maps line by line into two buffers of the caller: one for the present line,
+// which is cut if it is longer, and one for what the kernel returns at once.
 class MapsReader {
  public:
   MapsReader(std::span<char> line, std::span<char> buffer);
@@ -48,8 +48,8 @@ class MapsReader {
 };
 
 // Returns the absolute path of a loaded module, "[vdso]" for the kernel's, if the dynamic linker's
-// name for the module has it: that is empty for the program, and relative if it was loaded so.
-// Otherwise returns nullptr, and the kernel has to be asked.
+// name for the module contains it: the name is empty for the program, and relative if the module
+// was loaded by a relative name. Otherwise returns nullptr, and the kernel must be asked.
 const char* PathInName(const char* link_name);
 
 // Returns the path of the file that is mapped at `address`, in `buffer`; "" if there is none.

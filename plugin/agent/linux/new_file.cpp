@@ -23,7 +23,7 @@ char* WriteHex(std::uint64_t number, char* to) {
   return to;
 }
 
-// "/proc/self/fd/12": by this name an unprivileged process may link what it has open.
+// "/proc/self/fd/12": by such a name an unprivileged process may link a file that it has open.
 struct OpenFileName {
   explicit OpenFileName(int fd) {
     std::memcpy(text, "/proc/self/fd/", sizeof("/proc/self/fd/"));
@@ -76,7 +76,7 @@ void NewFile::Open(const char* path) {
   }
 }
 
-// The directory of the path, "." if it names none, and what is in it.
+// Finds the directory of the path, "." if it names none, and the name in it.
 bool NewFile::SplitPath(const char* path) {
   const std::size_t length = std::strlen(path);
   if (length == 0 || length >= sizeof(parent_)) return false;
@@ -90,7 +90,7 @@ bool NewFile::SplitPath(const char* path) {
   return true;
 }
 
-// It may lead to a terminal or a FIFO, which would act on being opened.
+// The link may lead to a terminal or a FIFO, on which opening has an effect.
 void NewFile::OpenBehindLink(const char* path) {
   constexpr long kFlags = O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   const long file = RawSyscall(SYS_openat, kHere, Word(path), kFlags, kForOwner);

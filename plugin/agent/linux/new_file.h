@@ -1,7 +1,7 @@
 // A file that the program's own code asks for (leakgate::TakeSnapshot).
 //
-// The agent writes it, so that the rights, the working directory and the root are the process's
-// own, and the program cannot use the runner's.
+// The agent writes it, so that the process's own rights, working directory and root apply, and the
+// program cannot use the runner's.
 //
 // Only its owner can read it, and it appears only when it is complete. Until then it has no name,
 // or a random one where the file system or a missing /proc does not allow that. A regular file of
@@ -24,7 +24,7 @@ class NewFile {
 
   // Opens the file. `path` must outlive this.
   explicit NewFile(const char* path);
-  // Removes what has not been put in place.
+  // Removes a file that has not been put in place.
   ~NewFile();
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
@@ -32,11 +32,11 @@ class NewFile {
   // Why the last call failed: a value of errno, or kNotRegular; 0 if nothing has failed.
   int error() const { return error_; }
 
-  // Whether the process may write a file of so many bytes. If it may not, to try would end it by
-  // SIGXFSZ.
+  // Returns whether the process may write a file of so many bytes. If it may not, trying would end
+  // it by SIGXFSZ.
   [[nodiscard]] bool HasRoomFor(std::int64_t bytes);
   [[nodiscard]] bool Write(std::string_view bytes);
-  // Gives the file its name. To be called once, last.
+  // Gives the file its name. Must be called once, as the last function.
   [[nodiscard]] bool PutInPlace();
 
  private:
@@ -53,10 +53,10 @@ class NewFile {
 
   int error_ = 0;
   int file_ = kNone;
-  int directory_ = kNone;  // of the name, which it is given there
+  int directory_ = kNone;  // the directory in which the file gets its name
   const char* name_ = nullptr;
-  bool is_in_place_ = false;  // opened by its own name
-  bool is_named_ = false;     // by `temporary_`
+  bool is_in_place_ = false;  // the existing file was opened by its name
+  bool is_named_ = false;     // it has the name `temporary_`
   char temporary_[40] = {};
   char parent_[PATH_MAX] = {};
 };

@@ -18,14 +18,14 @@
 namespace leakgate::agent {
 namespace {
 
-// Addresses where modules begin, in a ring: 0 for none. A module that is not there any more does no
-// harm. Relaxed, as what is remembered below: each is one word, which says all.
+// Addresses where modules begin, in a ring: 0 for none. A module that no longer exists does no
+// harm. Relaxed, like the values below: each is one word that is complete in itself.
 constexpr std::uint32_t kMostBegins = 512;
 constinit std::atomic<std::uint64_t> g_begins[kMostBegins] = {};
 constinit std::atomic<std::uint32_t> g_next_begin{0};
 
-// Pages that are in no module, such as code that the program makes itself: each is in the set that
-// its number says, and counts as long as the generation is the one in which it was looked for.
+// Pages that are in no module, such as code that the program makes itself. Each is in the set that
+// its number determines, and is valid only in the generation in which it was looked up.
 constexpr std::uint32_t kSetBits = 7;
 constexpr std::uint32_t kGapsOfSet = 8;
 constexpr std::uint32_t kGenerationBits = 28;
@@ -34,11 +34,12 @@ struct alignas(64) GapSet {
 };
 constinit GapSet g_gap_sets[1U << kSetBits] = {};
 constinit std::atomic<std::uint32_t> g_next_gap{0};
-// A thread that runs code of a new module has come by the loader after the generation was raised.
+// A thread that runs code of a new module has gone through the loader after the generation was
+// raised.
 constinit std::atomic<std::uint64_t> g_gap_generation{1};
 
-// Whether any system call may be made: not by a process that may have forbidden itself some.
-// Relaxed: the thread that forbids it is the one that must know.
+// Whether any system call may be made: a process may have forbidden itself some. Relaxed: the
+// thread that forbids it is the one that must know.
 constinit std::atomic<bool> g_may_call_all{true};
 
 std::uint64_t PageOf(std::uint64_t address) { return address & ~(PageBytes() - 1); }
@@ -50,8 +51,8 @@ bool CanRead(std::uint64_t begin, std::uint64_t bytes) {
 }
 
 // Copies memory of this process, which another thread may unmap meanwhile. The kernel copies it,
-// and fails where there is none: a module that is looked at need not be the one that has the
-// address.
+// and fails if there is none. It may be unmapped because an examined module need not be the one
+// that has the address.
 bool Copy(std::uint64_t from, void* to, std::size_t bytes) {
   if (g_may_call_all.load(std::memory_order_relaxed)) {
     const iovec local{to, bytes};
@@ -95,7 +96,7 @@ bool FindBias(std::span<const Elf64_Phdr> segments, std::uint64_t begin, std::ui
   return false;
 }
 
-// Returns nullptr if no segment that is loaded has the address.
+// Returns nullptr if no loaded segment has the address.
 const Elf64_Phdr* SegmentOf(std::span<const Elf64_Phdr> segments, std::uint64_t bias,
                             std::uint64_t address) {
   for (const Elf64_Phdr& segment : segments) {
@@ -106,7 +107,7 @@ const Elf64_Phdr* SegmentOf(std::span<const Elf64_Phdr> segments, std::uint64_t 
   return nullptr;
 }
 
-// Whatever is said of the module's frames is read within the segment that has their header.
+// The module's frame descriptions are read only within the segment that has their header.
 bool AreFramesReadable(std::span<const Elf64_Phdr> segments, std::uint64_t bias,
                        std::uint64_t header) {
   const Elf64_Phdr* const segment = SegmentOf(segments, bias, header);
@@ -116,7 +117,7 @@ bool AreFramesReadable(std::span<const Elf64_Phdr> segments, std::uint64_t bias,
 
 enum class Found { kNoModule, kAnotherModule, kModule };
 
-// Reads the module whose first mapping begins at `begin`, if that has `address`.
+// Reads the module whose first mapping begins at `begin`, if it has `address`.
 Found ReadObject(std::uint64_t begin, std::uint64_t address, LoadedObject& object) {
   Segments copied;
   std::uint64_t bias = 0;
@@ -147,7 +148,7 @@ void RememberBegin(std::uint64_t begin) {
   g_begins[at].store(begin, std::memory_order_relaxed);
 }
 
-// Returns the nearest that is not behind `address`; nullptr if there is none.
+// Returns the nearest begin that is not after `address`; nullptr if there is none.
 std::atomic<std::uint64_t>* NearestBegin(std::uint64_t address) {
   std::atomic<std::uint64_t>* nearest = nullptr;
   std::uint64_t nearest_begin = 0;
@@ -160,8 +161,8 @@ std::atomic<std::uint64_t>* NearestBegin(std::uint64_t address) {
   return nearest;
 }
 
-// Looks from the nearest outwards, as in Candidates. Where a module has gone, it is forgotten: it
-// may have stood in the middle of another one.
+// Searches from the nearest begin outwards, as in Candidates. A module that no longer exists is
+// forgotten: it may have stood in the middle of another one.
 bool SearchBegins(std::uint64_t address, LoadedObject& object) {
   constexpr int kMost = 8;
   std::uint64_t limit = address;
@@ -169,7 +170,7 @@ bool SearchBegins(std::uint64_t address, LoadedObject& object) {
     std::atomic<std::uint64_t>* const nearest = NearestBegin(limit);
     if (nearest == nullptr) return false;
     std::uint64_t begin = nearest->load(std::memory_order_relaxed);
-    if (begin == 0 || begin > limit) continue;  // written anew just now
+    if (begin == 0 || begin > limit) continue;  // another thread has just rewritten it
     const Found found = ReadObject(begin, address, object);
     if (found == Found::kModule) return true;
     limit = begin - 1;
@@ -180,15 +181,15 @@ bool SearchBegins(std::uint64_t address, LoadedObject& object) {
   return false;
 }
 
-// One word for both, so that no two writers make a page of one and a generation of another.
-// Returns 0 for an address that is too high to have one.
+// Both are in one word, so that two writers cannot mix the page of one with the generation of the
+// other. Returns 0 for an address that is too high to have one.
 std::uint64_t GapAt(std::uint64_t address, std::uint64_t generation) {
   const std::uint64_t page = address / PageBytes();
   if (page >> (64 - kGenerationBits) != 0) return 0;
   return page << kGenerationBits | (generation & ((1ULL << kGenerationBits) - 1));
 }
 
-// Neighbours, and what is a power of two apart, are in sets of their own.
+// Neighbours, and pages that are a power of two apart, are in different sets.
 GapSet& SetOf(std::uint64_t address) {
   return g_gap_sets[address / PageBytes() * 0x9e3779b97f4a7c15 >> (64 - kSetBits)];
 }
@@ -210,7 +211,7 @@ void RememberGap(std::uint64_t address, std::uint64_t generation) {
   for (std::atomic<std::uint64_t>& known : set.gaps) {
     const std::uint64_t differs = known.load(std::memory_order_relaxed) ^ gap;
     if (differs << (64 - kGenerationBits) == 0) continue;
-    known.store(gap, std::memory_order_relaxed);  // in place of one that counts no more
+    known.store(gap, std::memory_order_relaxed);  // replaces an entry that is no longer valid
     return;
   }
   const std::uint32_t at = g_next_gap.fetch_add(1, std::memory_order_relaxed) % kGapsOfSet;
@@ -222,7 +223,7 @@ class Candidates {
  public:
   void Add(std::uint64_t begin) { begins_[count_++ % kMost] = begin; }
 
-  // Looks from the nearest outwards: files that are mapped as data may lie within a module.
+  // Searches from the nearest outwards: files that are mapped as data may lie within a module.
   bool Find(std::uint64_t address, LoadedObject& object) const {
     for (std::uint32_t i = 0; i < kMost && i < count_; ++i) {
       const std::uint64_t begin = begins_[(count_ - 1 - i) % kMost];
@@ -237,7 +238,7 @@ class Candidates {
   std::uint32_t count_ = 0;
 };
 
-// Of a longer line the path's end is cut off: that there is one is all that matters.
+// If a line is longer, the end of the path is cut off: only its existence matters.
 constexpr std::size_t kLineBytes = 128;
 constexpr std::size_t kReadBytes = 1024;
 

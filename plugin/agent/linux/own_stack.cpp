@@ -6,17 +6,16 @@
 
 #include LEAKGATE_ARCH(memory)
 
-// ld.so's: where the main thread's stack was when the process began.
+// A variable of ld.so: where the main thread's stack was when the process began.
 extern "C" void* __libc_stack_end;
 
 namespace leakgate::agent {
 
-// The kernel maps nothing within 128 MiB of the main thread's stack end
-// (mmap_base in mm/util.c and in arch/x86/mm/mmap.c), so half of that is the stack's alone.
+// The kernel maps nothing within 128 MiB of the main thread's stack end (mmap_base in mm/util.c and
+// in arch/x86/mm/mmap.c), so half of that belongs to the stack alone.
 //
-// glibc puts another thread's control block at the end of its stack; the last
-// pages below are the stack's, for none is smaller. How far it reaches is asked
-// when it matters.
+// glibc puts another thread's control block at the end of its stack. The last pages below it belong
+// to the stack, because no stack is smaller. Its full extent is found out only when it matters.
 OwnStack OwnStack::OfThisThread() {
   constexpr std::uint64_t kReservedForMain = 64ULL << 20;
   constexpr std::uint64_t kSurelyAThreads = 8192;

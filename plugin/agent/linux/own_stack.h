@@ -1,8 +1,9 @@
-// Where this thread's own stack is. What could be read of it once can be read as long as the thread
-// lives. Other stacks (of signals, of coroutines) may be unmapped at any time, so what an earlier
-// walk has read of them proves nothing.
+// Where this thread's own stack is. Once a part of it has been readable, it stays readable as long
+// as the thread lives. Other stacks (of signals, of coroutines) may be unmapped at any time, so an
+// earlier walk's reads of them prove nothing.
 //
-// The C library is not asked: it takes a lock, and may have been interrupted while it held that.
+// The C library is not called, because it takes a lock, and may have been interrupted while it held
+// that.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ class OwnStack {
   // Returns the stack of the calling thread.
   static OwnStack OfThisThread();
 
-  // Asks nobody. Of a large stack, only the outer pages may be known yet.
+  // Makes no calls. Of a large stack, only the outer pages may be known yet.
   bool SurelyContains(std::uint64_t address) const { return address - begin_ < end_ - begin_; }
 
   bool Contains(std::uint64_t address) {
@@ -24,7 +25,7 @@ class OwnStack {
   }
 
  private:
-  // Learns the exact bounds, once.
+  // Finds out the exact bounds, once.
   bool ContainsExactly(std::uint64_t address);
 
   std::uint64_t begin_ = 0;

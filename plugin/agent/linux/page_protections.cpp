@@ -28,7 +28,7 @@ bool PageProtections::Read() {
   ranges_ = static_cast<Range*>(MapPrivate(kMappedBytes));
   static_assert(sizeof(Range) == 3 * sizeof(std::uint64_t));
   if (ranges_ == nullptr) return false;
-  // The memory behind the ranges serves to read them.
+  // The memory after the ranges is the buffer for reading them.
   char* const buffer = reinterpret_cast<char*>(ranges_ + kMostRanges);
   char line[256];
   MapsReader maps({line, sizeof(line)}, {buffer, kBufferBytes});
@@ -61,7 +61,7 @@ bool PageProtections::Store(std::uint64_t* slot, std::uint64_t value) {
   const bool is_protected = (range->protection & PROT_WRITE) == 0;
   const std::uint64_t page = reinterpret_cast<std::uint64_t>(slot) & ~(PageBytes() - 1);
   if (is_protected && !Open(page, range->protection)) return false;
-  // Other threads call through it meanwhile: they see the old function or the new one.
+  // Other threads call through the slot meanwhile: they see the old function or the new one.
   std::atomic_ref(*slot).store(value, std::memory_order_release);
   return true;
 }

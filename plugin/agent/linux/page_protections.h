@@ -34,8 +34,8 @@ class PageProtections {
 
   Range* ranges_ = nullptr;
   std::uint32_t count_ = 0;
-  std::uint64_t open_page_ = 0;  // made writable; 0: none
-  long open_protection_ = 0;     // that it had
+  std::uint64_t open_page_ = 0;  // the page that was made writable; 0: none
+  long open_protection_ = 0;     // its protection before
 };
 
 }  // namespace leakgate::agent

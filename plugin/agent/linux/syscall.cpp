@@ -15,8 +15,8 @@ void* MappedOrNull(long result) {
 
 }  // namespace
 
-// A core dump is the program's. The kernel would read all of a file for it that is mapped, and the
-// region is sparse.
+// Core dumps are for the program's memory. For a mapped file, the kernel would read the whole file,
+// and the region is sparse.
 void LeaveOutOfCoreDumps(void* begin, std::size_t bytes) {
   RawSyscall(SYS_madvise, Word(begin), static_cast<long>(bytes), MADV_DONTDUMP);
 }
@@ -74,9 +74,9 @@ void* MapFollowingAt(void* at, void* mapped, std::size_t bytes) {
                                  Word(at)));
 }
 
-// rt_sigprocmask(2) copies the new mask before it looks at `how`: a bad `how`
-// changes nothing and tells EFAULT from EINVAL. Abseil's AddressIsReadable
-// does the same; sandboxes that forbid process_vm_readv allow it.
+// rt_sigprocmask(2) copies the new mask before it checks `how`: a bad `how` changes nothing and
+// distinguishes EFAULT from EINVAL. Abseil's AddressIsReadable does the same; sandboxes that forbid
+// process_vm_readv allow it.
 bool IsReadable(std::uintptr_t address) {
   constexpr long kNoSuchHow = ~0L;
   constexpr long kMaskBytes = 8;

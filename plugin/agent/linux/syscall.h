@@ -36,26 +36,26 @@ void* MapPrivate(std::size_t bytes);
 // nullptr on failure.
 void* MapShared(int fd, std::uint64_t offset, std::size_t bytes);
 
-// The same in the place of what is mapped at `at`, whole pages of the agent's own.
+// Does the same in the place of the mapping at `at`, whole pages of the agent's own.
 void* MapSharedAt(void* at, int fd, std::uint64_t offset, std::size_t bytes);
 
-// Gives the memory at `at` back and keeps the addresses, so that a thread which still reads or
-// writes there does no harm.
+// Frees the memory at `at` and keeps the addresses, so that a thread which still reads or writes
+// there does no harm.
 void Park(void* at, std::size_t bytes);
 
 // Maps the `bytes` that follow those of `mapped`, a shared mapping of `bytes`, in the same file.
 // Needs no descriptor. Returns nullptr on failure.
 void* MapFollowing(void* mapped, std::size_t bytes);
-// The same in the place of what is mapped at `at`.
+// Does the same in the place of the mapping at `at`.
 void* MapFollowingAt(void* at, void* mapped, std::size_t bytes);
 
-// Fills private memory of whole pages with zeros, and gives it back until it is written.
+// Fills private memory of whole pages with zeros, and frees it until it is written.
 void ClearPages(void* at, std::size_t bytes);
 
-// Whether the eight bytes at `address` can be read.
+// Returns whether the eight bytes at `address` can be read.
 bool IsReadable(std::uintptr_t address);
 
-// Whether this thread runs on the stack that it has set aside for signals' handlers.
+// Returns whether this thread runs on the stack that it has set aside for signal handlers.
 bool IsOnSignalStack();
 
 // Blocks all signals of this thread. Returns what was blocked before, for RestoreSignals.

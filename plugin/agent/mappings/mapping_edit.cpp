@@ -3,7 +3,7 @@
 namespace leakgate::agent::mapping_edit {
 namespace {
 
-// The reader sees all that is changed while this lives, or nothing of it.
+// While this object lives, the reader sees either all of the changes or none.
 class RecordEdit {
  public:
   explicit RecordEdit(MappingRecord& record)

@@ -37,18 +37,19 @@ void Fill(MappingRecord& record, AddressRange range, const MappingOrigin& origin
 void FillAs(const MappingRecord& whole, AddressRange part, MappingRecord& record);
 
 void Place(MappingRecord& record, AddressRange range);
-// Makes the mapping reach to `end`. It belongs to another call from now on.
+// Extends the mapping to `end`. It belongs to another call from now on.
 void Extend(MappingRecord& record, std::uint64_t end, const MappingOrigin& origin);
 void Commit(MappingRecord& record, const MappingOrigin& origin, std::uint8_t protection);
 void Decommit(MappingRecord& record);
 
-// Whether two neighbours may be one record: both are of one call, or of one place in the code that
-// commits a reserved range bit by bit, or both are only reserved, so that nobody counts them.
+// Returns whether two neighbours may be one record: both belong to one call, or to one place in the
+// code that commits a reserved range bit by bit, or both are only reserved, so that they are not
+// counted.
 [[nodiscard]] bool IsOfTheSame(const MappingRecord& a, const MappingRecord& b);
 
 // Counts the record in its window, unless it is only reserved.
 void Count(const MappingRecord& record, std::int64_t change);
-// Counts bytes among all that was ever committed.
+// Adds bytes to the sum of all that was ever committed.
 void CountEver(std::uint64_t bytes, std::uint8_t protection);
 
 }  // namespace mapping_edit

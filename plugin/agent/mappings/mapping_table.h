@@ -1,9 +1,9 @@
-// What the program has mapped, piece by piece, as it has told the kernel
+// The mappings of the program, piece by piece, as its calls have made them
 // (interpose/interpose_mmap.cpp).
 //
 // A range leaves the table before the kernel unmaps it, and enters it after the kernel has mapped
-// it. So another thread that is given the range next finds no trace of the first mapping. Where the
-// kernel refuses, what was taken out is put back.
+// it. So another thread that is given the range next finds no trace of the first mapping. If the
+// kernel refuses, the removed pieces are put back.
 //
 //   munmap   Take(range)   [kernel]   Forget, or PutBack
 //   mmap                   [kernel]   Add
@@ -26,8 +26,9 @@
 
 namespace leakgate::agent {
 
-// Mappings that have left the table and are not yet forgotten. They are to be given to one of
-// Forget, PutBack and Move. If tracing has begun anew since, in another region, there are none.
+// Mappings that have been taken out of the table and are not yet forgotten. They must be passed to
+// one of Forget, PutBack and Move. If tracing has been enabled again since, in another region,
+// there are none.
 class TakenMappings {
  public:
   bool empty() const { return Tree() == 0; }
@@ -43,27 +44,27 @@ class TakenMappings {
 
 class MappingTable {
  public:
-  // Begins anew, in another region, also in a fork child. REQUIRES: no other thread records.
+  // Starts again in another region, also in a fork child. REQUIRES: no other thread records.
   void Restart();
 
-  // Takes out what lies in `range`. What reaches over its ends is cut there.
+  // Takes out the pieces in `range`. Pieces that reach beyond its ends are cut there.
   [[nodiscard]] TakenMappings Take(AddressRange range);
   void Forget(TakenMappings taken);
-  // Puts back what `is_mapped` confirms, which is called without the lock, but not where another
-  // thread has mapped something anew.
+  // Puts back the pieces that `is_mapped` confirms, except where another thread has mapped
+  // something since. `is_mapped` is called without the lock.
   void PutBack(TakenMappings taken, bool (*is_mapped)(std::uint64_t address));
-  // Moves them to `to`, at the distances that they had from `from`. They still belong to the calls
-  // that made them. What is beyond the end of `to` is forgotten.
+  // Moves them to `to`, at the same distances as from `from`. They still belong to the calls that
+  // made them. Pieces beyond the end of `to` are forgotten.
   void Move(TakenMappings taken, std::uint64_t from, AddressRange to);
 
-  // Adds a mapping in the place of whatever was known to be there.
+  // Adds a mapping, which replaces whatever was known to be there.
   void Add(AddressRange range, const MappingOrigin& origin, MappingNature nature);
-  // Makes what is mapped in front of `range` go on into it. If that is of the context of `origin`,
-  // it becomes one mapping, which is now of that call, as with realloc; else only the range is of
-  // it.
+  // Extends the mapping in front of `range` over it. If that mapping has the context of `origin`,
+  // the two become one mapping, which now belongs to that call, as with realloc; otherwise only the
+  // range belongs to it.
   void Grow(AddressRange range, const MappingOrigin& origin);
 
-  // Reserved pieces become committed by a call, or committed ones reserved.
+  // Commits reserved pieces by a call, or makes committed ones reserved.
   [[nodiscard]] bool HasReserved(AddressRange range);
   void Commit(AddressRange range, const MappingOrigin& origin, std::uint8_t protection);
   void Decommit(AddressRange range);
@@ -75,7 +76,7 @@ class MappingTable {
   // Adds a thread's stack. It has no address yet, and so is not in the tree. Counts a drop and
   // returns 0 if there is no room.
   [[nodiscard]] std::uint32_t AddStack(std::uint64_t bytes, const MappingOrigin& origin);
-  // Says where a stack is. Called only by the thread that has the stack; needs no lock.
+  // Sets where a stack is. Called only by the thread that has the stack; needs no lock.
   static void PlaceStack(std::uint32_t id, std::uint64_t begin);
   void ForgetStack(std::uint32_t id);
 

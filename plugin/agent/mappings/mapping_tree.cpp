@@ -3,7 +3,7 @@
 namespace leakgate::agent::mapping_tree {
 namespace {
 
-// Spreads ids, which are handed out in order, over all priorities.
+// Spreads ids, which are given in order, over all priorities.
 std::uint32_t PriorityOf(std::uint32_t id) {
   std::uint32_t mixed = id * 0x9E37'79B1U;
   mixed ^= mixed >> 15;

@@ -14,7 +14,7 @@ using Tree = std::uint32_t;
 inline MappingRecord& RecordOf(std::uint32_t id) { return g_region.mappings()[id]; }
 inline std::uint64_t EndOf(std::uint32_t id) { return RecordOf(id).begin + RecordOf(id).bytes; }
 
-// The records that begin below an address, and the rest.
+// The records that begin below an address, and the others.
 struct Halves {
   Tree below;
   Tree rest;

@@ -42,8 +42,8 @@ std::uint64_t OwnBytes() {
   return bytes;
 }
 
-// All that is mapped, as the limit counts it; 0 if it cannot be told. It is the first number of the
-// file, in pages.
+// Returns everything that is mapped, as the limit counts it; 0 if it cannot be read. It is the
+// first number of the file, in pages.
 std::uint64_t MappedBytes() {
   const long fd = RawSyscall(SYS_openat, AT_FDCWD, Word("/proc/self/statm"), O_RDONLY | O_CLOEXEC);
   if (IsError(fd)) return 0;
@@ -88,7 +88,7 @@ int ChangeAddressSpaceLimit(const rlimit64* wanted, rlimit64* before) {
     const bool raises = IsBelowWhatIsMapped(asked);
     if (raises) {
       const std::uint64_t own = OwnBytes();
-      // Beyond its own hard limit the program fails, as it would alone.
+      // If the program exceeds its own hard limit, the call fails, as it would without leakgate.
       const bool is_beyond = asked.rlim_max > programs.rlim_max;
       given.rlim_max = is_beyond ? asked.rlim_max : Larger(asked.rlim_max, own, kernels.rlim_max);
       given.rlim_cur = Larger(asked.rlim_cur, own, given.rlim_max);

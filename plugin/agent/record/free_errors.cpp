@@ -15,7 +15,7 @@ bool IsTheSame(const FreeError& a, const FreeError& b) {
          a.free_stack == b.free_stack && a.allocation_stack == b.allocation_stack;
 }
 
-// The newest first: an error that repeats mostly does so at once.
+// Searches from the newest: an error that repeats mostly does so at once.
 bool IsKnown(const FreeError& error, std::uint32_t count) {
   for (std::uint32_t i = count; i > 0; --i) {
     if (IsTheSame(g_region.free_errors()[i - 1], error)) return true;

@@ -1,5 +1,5 @@
-// Calls that free what they must not: a block of another family of functions, or one that has been
-// freed before. They are noted only where it is certain.
+// Calls that free a block which they must not free: a block of another family of functions, or one
+// that has already been freed. They are noted only if it is certain.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace leakgate::agent {
 
-// A call that frees.
+// A call that frees a block.
 struct FreeCall {
   FreeKind kind;
   CallerFrame caller;
@@ -34,13 +34,14 @@ constexpr bool MayFree(FreeKind free_kind, AllocationKind kind) {
   return kind >= kinds.first && kind <= kinds.last;
 }
 
-// Whether it is certain that the call at `free_stack` must not free what the call at
+// Returns whether it is certain that the call at `free_stack` must not free what the call at
 // `allocation_stack` has allocated.
 //
 // A program may have operators of its own, which call malloc and free. Then one half of a pair may
-// have passed its operators, and the other half ours. Operators that the program exports are seen.
-// Those that are hidden in a module (linked with -static-libstdc++, say) serve that module alone.
-// So both calls must come from one module, or from the C library, which has no operators.
+// have gone through its operators, and the other half through ours. Operators that the program
+// exports are seen. Those that are hidden in a module (for example by -static-libstdc++) serve only
+// that module. So both calls must come from one module, or from the C library, which has no
+// operators.
 [[nodiscard]] bool IsSureMismatch(std::uint32_t free_stack, std::uint32_t allocation_stack);
 
 // Whether the allocator's own bookkeeping says that the block which once began at `address` is

@@ -5,10 +5,10 @@
 // The words are in the region, so the runner can read them while the process
 // runs and after it has died. common/live_slot.h says how one block is written.
 //
-// There is no lock but for the first block in a new chunk: an address has one owner until it is
-// freed, so its slot has one writer: it reads what it wrote itself, or what the allocator has
-// passed on to it in order, and needs no acquire. Nothing here allocates. When there is no slot,
-// that is counted as a drop here.
+// There is no lock except for the first block in a new chunk. An address has one owner until it is
+// freed, so its slot has one writer. That thread reads what it wrote itself, or what the allocator
+// has passed on to it in order, and needs no acquire. Nothing here allocates. If there is no slot,
+// a drop is counted here.
 #pragma once
 
 #include <atomic>
@@ -42,7 +42,7 @@ class LiveMap {
   // records.
   [[nodiscard]] bool Start(int region_fd);
 
-  // Gives the chunks' memory back, and keeps their addresses for the chunks of the next region.
+  // Frees the chunks' memory, and keeps their addresses for the chunks of the next region.
   // REQUIRES: no thread records.
   void ParkChunks();
   // For a fork child, which has not inherited its parent's chunks.
@@ -52,13 +52,13 @@ class LiveMap {
   // cannot be written.
   Slot SlotFor(std::uint64_t address);
 
-  // The same for an address that may be in no chunk yet, or may be no block's. Returns nullptr
-  // then, and for an address that is not aligned.
+  // Does the same for an address that may be in no chunk yet, or may not be a block's. Returns
+  // nullptr then, and for an address that is not aligned.
   static Slot Find(std::uint64_t address) {
     return (address & kGranuleMask) != 0 ? nullptr : FindAligned(address);
   }
 
-  // REQUIRES: the address is aligned, or it is given to a function that frees, which will refuse
+  // REQUIRES: the address is aligned, or it is passed to a function that frees, which will refuse
   // it.
   static Slot FindAligned(std::uint64_t address) {
     const std::uint64_t index = WithoutTag(address) >> kChunkShift;
@@ -82,14 +82,14 @@ class LiveMap {
 
   static bool IsLiveAt(Slot slot) { return IsLiveStart(slot[0].load(std::memory_order_relaxed)); }
 
-  // The same for a block of one of `kinds`. It costs no more, since the kinds are neighbours.
+  // Does the same for a block of one of `kinds`. It costs no more, since the kinds are neighbours.
   static bool IsLiveAt(Slot slot, const KindRange& kinds) {
     const std::uint32_t first = Encode(LiveStart{0, kinds.first});
     const std::uint32_t last = Encode(LiveStart{(1U << kStackBits) - 1, kinds.last});
     return slot[0].load(std::memory_order_relaxed) - first <= last - first;
   }
-  // Whether a block was recorded here and has been freed since. This is a hint: the slot's words
-  // may be another block's by now.
+  // Returns whether a block was recorded here and has been freed since. This is a hint: the slot's
+  // words may belong to another block by now.
   static bool WasLiveAt(Slot slot) {
     const std::uint32_t rest = slot[1].load(std::memory_order_relaxed);
     return slot[0].load(std::memory_order_relaxed) == 0 && !IsLiveStart(rest) &&
@@ -114,9 +114,9 @@ class LiveMap {
                       slot[3].load(std::memory_order_relaxed));
   }
 
-  // The start word is stored with release: a reader that sees it sees the rest, and the stack. So
-  // are the other words: a reader that sees one of them sees that the block before is gone, if it
-  // looks at the start word again (tests/unit/memory_model/live_slot_test.cpp).
+  // The start word is stored with release: a reader that sees it sees the other words, and the
+  // stack. So are the other words: a reader that sees one of them sees that the previous block is
+  // gone, if it reads the start word again (tests/unit/memory_model/live_slot_test.cpp).
   static void Write(Slot slot, const LiveRecord& record) {
     std::uint32_t short_size = static_cast<std::uint32_t>(record.size_bytes);
     if (__builtin_expect(record.size_bytes >= kSizeFollows, 0)) {
@@ -129,10 +129,10 @@ class LiveMap {
     slot[0].store(Encode(LiveStart{record.stack, record.kind}), std::memory_order_release);
   }
 
-  // Release: a reader that sees the block gone sees what was said of it before, such as that it is
-  // being reallocated.
+  // Release: a reader that sees the block gone sees what was stored about it before, such as that
+  // it is being reallocated.
   static void Clear(Slot slot) { slot[0].store(0, std::memory_order_release); }
-  // The same, and leaves no hint that there was a block. Release, as in Write.
+  // Does the same, and leaves no hint that there was a block. Release, as in Write.
   static void Wipe(Slot slot) {
     Clear(slot);
     slot[1].store(0, std::memory_order_release);

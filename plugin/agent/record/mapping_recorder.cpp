@@ -20,7 +20,7 @@ bool IsAllocators(std::uint64_t pc) {
   return g_host.allocator_is_foreign && pc >= g_host.allocator_begin && pc < g_host.allocator_end;
 }
 
-// Tells a recording, if there is one. The range is of whole pages.
+// Writes the event if a recording wants it. The range consists of whole pages.
 void NoteEvent(Recording recording, OtherEvent event, std::uint64_t value, AddressRange range) {
   if (!RecordsEvents()) return;
   NoteOther(EventThreadOf(recording.thread()), event, value, {range.begin, range.bytes()});
@@ -31,7 +31,7 @@ std::uint64_t ValueOf(const MappingOrigin& origin, MappingNature nature) {
          (static_cast<std::uint64_t>(nature.kind) << kStackBits) | origin.stack;
 }
 
-// mincore(2) tells ENOMEM where nothing is mapped.
+// mincore(2) fails with ENOMEM if nothing is mapped there.
 bool IsMapped(std::uint64_t address) {
   unsigned char residency = 0;
   const long result = RawSyscall(SYS_mincore, static_cast<long>(address),
@@ -93,7 +93,7 @@ TakenMappings BeforeUnmapping(AddressRange range) {
   const RecordingGuard guard;
   SettleWindows(guard);
   const TakenMappings taken = g_mappings.Take(range);
-  // Before the kernel's work: another thread may map something there next.
+  // This comes before the kernel's work: another thread may map something there next.
   if (!taken.empty()) NoteEvent(guard, OtherEvent::kUnmap, 0, range);
   return taken;
 }

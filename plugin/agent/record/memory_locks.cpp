@@ -41,7 +41,7 @@ void ForEachPartOfProgram(std::uint64_t begin, std::uint64_t end, const Use& use
   }
 }
 
-// Calls `use(begin, bytes)` for all memory of the program. Returns false if it cannot be told.
+// Calls `use(begin, bytes)` for all memory of the program. Returns false if it cannot be read.
 template <typename Use>
 bool ForEachMappingOfProgram(const Use& use) {
   constexpr std::size_t kLine = kMaxPathBytes;
@@ -86,19 +86,19 @@ int LockProgram(WhenFilled filled) {
   const bool is_too_much = bytes > limit;
   if (is_too_much && !MayLockAnything()) return limit == 0 ? EPERM : ENOMEM;
 
-  // First without filling them: so an error is one of locking.
+  // The first pass fills no pages, so an error is one of locking.
   int error = 0;
   (void)ForEachMappingOfProgram([&](long begin, long part) {
     const long result = RawSyscall(SYS_mlock2, begin, part, kLockWhenTouched);
     if (IsError(result) && is_too_much && error == 0) error = static_cast<int>(-result);
   });
-  if (error != 0) {  // it has that right in a user namespace of its own only
+  if (error != 0) {  // the process has that right only in a user namespace of its own
     (void)ForEachMappingOfProgram(
         [](long begin, long part) { RawSyscall(SYS_munlock, begin, part); });
     return error;
   }
   if (filled == WhenFilled::kWhenTouched) return 0;
-  // What cannot be filled (PROT_NONE) is locked in any case.
+  // Memory that cannot be filled (PROT_NONE) is locked in any case.
   (void)ForEachMappingOfProgram([](long begin, long part) { RawSyscall(SYS_mlock, begin, part); });
   return 0;
 }

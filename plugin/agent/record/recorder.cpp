@@ -13,7 +13,7 @@ constinit std::atomic<const void*> g_trial_block{nullptr};
 
 namespace {
 
-constinit std::atomic<LongWayCall> g_long_way_call{nullptr};
+constinit std::atomic<SlowPathCall> g_slow_path_call{nullptr};
 
 void CountWalk(ThreadState& thread, std::uint32_t kept) {
   CounterShard& shard = *thread.shard;
@@ -27,7 +27,7 @@ __attribute__((noinline)) std::uint32_t WalkStack(ThreadState& thread, const Cal
   const std::uint32_t kept = thread.walker.Walk(g_modules, caller, thread.trail);
   CountWalk(thread, kept);
   const StackTable::Interned stack = g_stacks.Intern(kept, thread.trail);
-  // A stack that is seen for the first time may well be seen only once.
+  // A stack that is seen for the first time will often be seen only once.
   if (!stack.is_new) thread.memo.Remember(caller, thread.trail, stack.id);
   return stack.id;
 }
@@ -44,9 +44,10 @@ void WalkGivenStack(void* given) {
   stack.id = WalkStack(stack.thread, stack.caller);
 }
 
-// A handler's stack may have room for hardly more than the handler (MINSIGSTKSZ), so it is walked
-// on a stack of the agent's own. No handler runs meanwhile: the kernel would begin it where this
-// one's frames are. Without memory, the walk is tried where it is.
+// A signal handler's stack may have room for hardly more than the handler (MINSIGSTKSZ), so the
+// stack is walked on a stack of the agent's own. No handler can run meanwhile, because the kernel
+// would begin it where this one's frames are. If there is no memory, the walk is tried on the
+// present stack.
 __attribute__((noinline)) std::uint32_t WalkHandlersStack(ThreadState& thread,
                                                           const CallerFrame& caller) {
   constexpr std::size_t kBytes = 64 * 1024;
@@ -67,7 +68,8 @@ std::uint32_t StackOf(Recording recording, const CallerFrame& caller) {
                                               : WalkStack(thread, caller);
 }
 
-// Whether the thread initialises a local static variable, and has begun to in this window.
+// Returns whether the thread is initialising a local static variable, and has begun to in this
+// window.
 bool IsInStatic(const ThreadState& thread, std::uint32_t window) {
   for (std::uint32_t i = 0; i < thread.begun_static_count; ++i) {
     if (thread.begun_statics[i].window == window) return true;
@@ -112,14 +114,14 @@ std::uint32_t ContextOf(ThreadState& thread) {
   return known.context;
 }
 
-// The window and phase that are current: what a thread's shard counts for, or soon will. The window
-// is a number only: what is counted in its record is counted from 0, whoever comes first.
+// Returns the current window and phase: those for which a thread's shard counts, or soon will. The
+// window is only a number: the counts in its record begin at 0, whichever thread comes first.
 Charge CurrentCharge() {
   return {g_region.header().current_window.load(std::memory_order_relaxed), CurrentPhase()};
 }
 
-// The thread counts for the current window and phase from now on. What it allocates there
-// needs a context of its own: see Refresh.
+// Makes the thread count for the current window and phase. Its allocations there need a context of
+// their own: see Refresh.
 void MoveToCurrentWindow(ThreadState& thread) {
   const Charge charge = CurrentCharge();
   if (ChargeOf(*thread.shard) == charge) return;
@@ -128,8 +130,8 @@ void MoveToCurrentWindow(ThreadState& thread) {
   thread.ForgetContext();
 }
 
-// Makes the thread's copies those of the present epoch; false, with a drop, if
-// there is no context to be had.
+// Updates the thread's copies to the present epoch. Counts a drop and returns false if there is no
+// context left.
 [[nodiscard]] bool Refresh(Recording recording) {
   ThreadState& thread = recording.thread();
   const std::uint64_t epoch = CurrentEpoch();
@@ -149,10 +151,10 @@ Charge ChargeOfContext(std::uint32_t context) {
 }
 Charge ChargeOf(const LiveRecord& record) { return ChargeOfContext(record.context); }
 
-// Whether the shard counts for the window and phase that are current, and `context` is of them.
+// Returns whether the shard counts for the current window and phase, and `context` belongs to them.
 __attribute__((always_inline)) inline bool IsOfNow(const CounterShard& shard,
                                                    std::uint32_t context) {
-  // Relaxed: numbers are compared, and nothing is looked up by them.
+  // Relaxed: numbers are compared, and no other memory is read through them.
   const Charge now{g_region.header().current_window.load(std::memory_order_relaxed),
                    g_phase.load(std::memory_order_relaxed)};
   return agent::ChargeOf(shard) == now && ChargeOfContext(context) == now;
@@ -164,8 +166,8 @@ bool IsTrialBlock(const void* block) {
   return block == g_trial_block.load(std::memory_order_relaxed);
 }
 
-// Frees are counted by any thread, and so are allocations; none is hot where this is asked for.
-// Release pairs with the acquire of the runner, which reads blocks first: it has their bytes.
+// Any thread may count frees and allocations here; when this is used, neither is hot. Release pairs
+// with the acquire of the runner, which reads blocks first: so it sees their bytes.
 void CountBy(Tally& tally, std::uint64_t bytes) {
   tally.bytes.fetch_add(bytes, std::memory_order_relaxed);
   tally.blocks.fetch_add(1, std::memory_order_release);
@@ -175,8 +177,8 @@ void CountFreedBy(std::uint32_t stack, std::uint64_t bytes) {
   CountBy(g_region.freed_by()[stack], bytes);
 }
 
-// Counts a block that has just been recorded, which the program does not know of yet: so its slot
-// is what was written there, if anything was.
+// Counts a block that has just been recorded, before the program gets it: so its slot still has
+// what was written there, if anything was.
 void CountAllocatedBy(const void* block, std::size_t size_bytes) {
   const LiveMap::Slot slot = LiveMap::Find(reinterpret_cast<std::uint64_t>(block));
   if (block == nullptr || slot == nullptr || !LiveMap::IsLiveAt(slot)) return;
@@ -192,7 +194,7 @@ void UndoFreedBy(std::uint32_t stack, std::uint64_t bytes) {
 
 std::uint64_t AddressOf(const void* block) { return reinterpret_cast<std::uint64_t>(block); }
 
-// What waits for room waits here, where a handler of a signal can still record.
+// A thread that must wait for room waits here, where a signal handler can still record.
 void MakeRoomForEvents() {
   if (!RecordsEvents() || !AreEventsOn() || HasEventRoom(t_thread.state->events)) return;
   MakeEventRoom(EventThreadOf(*t_thread.state));
@@ -202,7 +204,7 @@ void Insert(Recording recording, void* block, const LiveRecord& record) {
   const LiveMap::Slot slot = g_live_map.SlotFor(reinterpret_cast<std::uint64_t>(block));
   if (slot == nullptr) return;
   CounterShard& shard = *recording.thread().shard;
-  // A block that was freed where the agent does not look is gone all the same.
+  // A block that was freed without the agent seeing it is gone nevertheless.
   if (LiveMap::IsLiveAt(slot)) {
     const LiveRecord before = LiveMap::Read(slot);
     if (RecordsEvents()) NoteFree(EventThreadOf(recording.thread()), AddressOf(block));
@@ -246,8 +248,8 @@ void NoteMismatch(Recording recording, void* block, const FreeCall& call,
   NoteFreeError(error);
 }
 
-// The release pairs with the runner's acquire, and keeps the order of what follows: at no moment is
-// the block neither in the live map nor here.
+// The release pairs with the runner's acquire, and keeps the order of what follows: at every
+// moment, the block is either in the live map or here.
 void ShowReallocated(Recording recording, const void* block, std::uint64_t size_bytes) {
   CounterShard& shard = *recording.thread().shard;
   shard.reallocated_bytes.store(size_bytes, std::memory_order_relaxed);
@@ -261,17 +263,17 @@ void NoteIfFreedTwice(void* block, LiveMap::Slot slot, const FreeCall& call) {
     const RecordingGuard guard;
     FreeError error = ErrorOf(guard, FreeErrorKind::kDouble, block, call);
     const std::uint32_t size = LiveMap::RestAt(slot).short_size;
-    if (size != kSizeFollows) error.size_bytes = size;  // else it may be gone
+    if (size != kSizeFollows) error.size_bytes = size;  // otherwise it may be gone
     NoteFreeError(error);
   }
   NoteUnsettled();
 }
 
-// Leaves a block behind as if the host had allocated one more where it just has.
+// Leaves a block behind as if the host had allocated one more after the last one.
 void PlantLeak(Recording recording, std::uint32_t stack) {
-  t_thread.Become(Activity::kAllocator);
+  t_thread.SetActivity(Activity::kAllocator);
   void* const block = g_host.malloc(kPlantedBytes);
-  t_thread.Become(Activity::kRecording);
+  t_thread.SetActivity(Activity::kRecording);
   if (block == nullptr) return;
   const std::uint32_t context = recording.thread().context;
   Insert(recording, block, {kPlantedBytes, stack, context, AllocationKind::kMalloc});
@@ -280,7 +282,8 @@ void PlantLeak(Recording recording, std::uint32_t stack) {
 }  // namespace
 
 bool CanRecord() {
-  // Disabled since the interposed function asked: the region may have gone.
+  // Tracing may have been disabled since the interposed function tested it: the region may have
+  // gone.
   if (!IsTracing() || t_thread.activity == Activity::kAllocator || !EnsureThread()) return false;
   if (!t_thread.IsRecording()) return true;
   g_region.Drop(DropReason::kReentered);
@@ -295,16 +298,16 @@ bool CountTemporary(const ThreadState& thread, std::uint32_t context, std::uint6
   return is_own;
 }
 
-bool CallWhatWaits() {
-  // Acquire pairs with the release in CallTheLongWay.
-  LongWayCall call = g_long_way_call.load(std::memory_order_acquire);
+bool RunSlowPathCall() {
+  // Acquire pairs with the release in CallOnSlowPath.
+  SlowPathCall call = g_slow_path_call.load(std::memory_order_acquire);
   if (call == nullptr) return true;
   if (call() == CallAgain::kYes) return false;
-  return g_long_way_call.compare_exchange_strong(call, nullptr, std::memory_order_relaxed);
+  return g_slow_path_call.compare_exchange_strong(call, nullptr, std::memory_order_relaxed);
 }
 
-void CallTheLongWay(LongWayCall call) {
-  g_long_way_call.store(call, std::memory_order_release);
+void CallOnSlowPath(SlowPathCall call) {
+  g_slow_path_call.store(call, std::memory_order_release);
   RaiseEpoch();
 }
 
@@ -313,7 +316,7 @@ void* RecordAllocationSlow(void* block, std::size_t size_bytes, AllocationKind k
                            std::uint64_t caller_fp) {
   if (block == nullptr || !CanRecord()) return block;
 
-  CallWhatWaits();
+  RunSlowPathCall();
   MakeRoomForEvents();
   const RecordingGuard guard;
   SettleWindows(guard);
@@ -499,14 +502,14 @@ std::optional<FreedBlock> RecordFree(void* block, const FreeCall& call) {
     if (call.kind == FreeKind::kRealloc) ShowReallocated(guard, block, freed.record.size_bytes);
     NoteFreeEvent(guard, block, freed.freed_by);
     LiveMap::Clear(slot);
-    // A block of the current window is counted without a lock, whoever frees it.
+    // A block of the current window is counted without a lock, whichever thread frees it.
     MoveToCurrentWindow(*t_thread.state);
     freed.counted = CountFree(*t_thread.state->shard, ChargeOf(freed.record),
                               freed.record.size_bytes, freed.record.stack);
     freed.was_temporary =
         RecordsEvents() &&
         CountIfTemporary(*t_thread.state, block, freed.record.context, freed.record.size_bytes);
-    // A window waits only where a string of GoogleTest's was not found, which is freed first.
+    // A window waits only if a string of GoogleTest was not found; the string is freed first.
     SettleWindows(guard);
   }
   return freed;

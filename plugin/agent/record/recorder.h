@@ -1,12 +1,12 @@
 // Records what the interposed functions saw: the agent's hot path.
 //
 // The ordinary case is inline in the interposed functions and calls nothing: the thread is ready
-// and of the present epoch, the memo proves the stack, and the live map has the block's chunk. All
-// other cases are for functions that do the whole from the start (RecordAllocationSlow,
-// RecordFree). They are called last, so that the interposed function needs no stack frame.
+// and in the present epoch, the memo proves the stack, and the live map has the block's chunk. All
+// other cases are handled from the start by separate functions (RecordAllocationSlow, RecordFree).
+// They are tail calls, so the interposed function needs no stack frame.
 //
 // All of this is called on the allocating thread, with tracing on. The host's errno is never
-// touched: the agent makes its system calls directly.
+// changed: the agent makes its system calls directly.
 #pragma once
 
 #include <cstddef>
@@ -25,43 +25,44 @@
 
 namespace leakgate::agent {
 
-// Whether this call is to be recorded. It is not if it is the allocator's own, nor if it has
-// interrupted the agent, which is counted as a drop. Makes the thread's state if there is none.
+// Returns whether this call is to be recorded. It is not if the allocator itself makes it, nor if
+// it has interrupted the agent, which is counted as a drop. Makes the thread's state if there is
+// none.
 [[nodiscard]] bool CanRecord();
 
-// Says that a block is of `kind`: the host's own operator has allocated it by calling another
-// function, under whose kind it was recorded.
+// Sets the kind of a block to `kind`: the host's own operator has allocated it by calling another
+// function, and it was recorded with that function's kind.
 void CorrectKind(void* block, AllocationKind kind);
 
-// What is to be done at the next allocation that any thread makes. It is called with nothing of the
-// agent's held, and may be called on two threads at once.
+// A function to be called at the next allocation that any thread makes. It is called while the
+// agent holds no lock, and possibly on two threads at once.
 enum class CallAgain { kNo, kYes };
-using LongWayCall = CallAgain (*)();
-// Has all threads come the long way once, and `call` called there until it says that this is
-// enough. There is one at a time: a later one takes its place.
-void CallTheLongWay(LongWayCall call);
-// Calls what waits so; for a fork child, which records nothing. Returns whether nothing waits now.
-bool CallWhatWaits();
+using SlowPathCall = CallAgain (*)();
+// Makes all threads take the slow path once, and calls `call` there until it returns kNo. Only one
+// can be set at a time: a later one replaces it.
+void CallOnSlowPath(SlowPathCall call);
+// Runs such a call; for a fork child, which records nothing. Returns whether none is set now.
+bool RunSlowPathCall();
 
 // Returns `block`.
 void* RecordAllocationSlow(void* block, std::size_t size_bytes, AllocationKind kind,
                            std::uint64_t caller_pc, std::uint64_t caller_sp,
                            std::uint64_t caller_fp);
-// Looks at the window's peak. Returns `block`.
+// Updates the window's peak. Returns `block`.
 void* NotePeakOf(void* block);
 
-// Whether a recording has the event, too, or temporary blocks are counted. What traces alone is
+// Whether a recording has the event, too, or temporary blocks are counted. Plain tracing is
 // compiled without it.
 enum class Events { kNone, kWritten };
 
-// Whether the thread has room for the events of a call; always, if none are written.
+// Returns whether the thread has room for the events of a call; always true if none are written.
 template <Events kEvents>
 inline bool HasRoomFor(const ThreadState& thread) {
   return kEvents == Events::kNone || HasEventRoom(thread.events);
 }
 
-// Counts a block that is freed now, if the thread has allocated it in `context`, and nothing since
-// (Totals). Returns whether it has.
+// Counts a block that is freed now, if the thread has allocated it in `context` and has allocated
+// nothing since (Totals). Returns whether it has.
 bool CountTemporary(const ThreadState& thread, std::uint32_t context, std::uint64_t size_bytes);
 inline bool CountIfTemporary(const ThreadState& thread, const void* block, std::uint32_t context,
                              std::uint64_t size_bytes) {
@@ -103,17 +104,17 @@ __attribute__((always_inline)) inline void* RecordAllocation(void* block, std::s
   return RecordAllocationSlow(block, size_bytes, kind, caller.pc, caller.sp, caller.fp);
 }
 
-// The same where the stack is not to be recorded, which the block says then (UnwindEnd::kNotTaken).
+// Does the same if the stack is not to be recorded; then the block has UnwindEnd::kNotTaken.
 template <Events kEvents>
 void* RecordWithoutStack(void* block, std::size_t size_bytes, AllocationKind kind);
 
-// The next one where a recording has the event, too, or allocations are counted by stack. Apart, so
-// that tracing alone saves no registers for it.
+// Does what the next function does, if a recording has the event, too, or allocations are counted
+// by stack. It is separate so that plain tracing saves no registers for it.
 void* RecordAnyAllocationBeside(void* block, std::size_t size_bytes, AllocationKind kind,
                                 std::uint64_t caller_pc, std::uint64_t caller_sp,
                                 std::uint64_t caller_fp);
 
-// The same for a block of any allocator, whether its stack is to be recorded or not.
+// Does the same for a block of any allocator, whether its stack is to be recorded or not.
 inline void* RecordAnyAllocation(void* block, std::size_t size_bytes, AllocationKind kind,
                                  const CallerFrame& caller) {
   if (RecordsBeside()) {
@@ -129,9 +130,9 @@ inline void* RecordAnyAllocation(void* block, std::size_t size_bytes, Allocation
 }
 
 // Records that a block is about to be freed, if this thread has allocated it in the present window
-// and `kind` may free it. Returns false, and changes nothing, if not: then RecordFree is to do it.
-// REQUIRES: the allocator does not know yet, so that no other thread can own the address; stacks of
-// frees are not to be recorded.
+// and `kind` may free it. Otherwise returns false and changes nothing: then RecordFree must do it.
+// REQUIRES: the allocator has not been called yet, so that no other thread can own the address;
+// stacks of frees are not to be recorded.
 template <Events kEvents = Events::kNone>
 __attribute__((always_inline)) inline bool RecordFreeHere(void* block, FreeKind kind) {
   ThreadState* const thread = t_thread.ready;
@@ -159,33 +160,34 @@ __attribute__((always_inline)) inline bool RecordFreeHere(void* block, FreeKind 
   return true;
 }
 
-// The same for a block of the present window that another thread has allocated, or that this one
-// has in another context of it. Called where RecordFreeHere has returned false.
+// Does the same for a block of the present window that another thread has allocated, or that this
+// thread has allocated in another context of the window. Called if RecordFreeHere has returned
+// false.
 template <Events kEvents = Events::kNone>
 bool RecordFreeInWindow(void* block, FreeKind kind);
 
-// Returns the context of what this thread allocates now. Counts a drop and returns 0 if there is
-// none to be had. Settles windows.
+// Returns the context of this thread's present allocations. Counts a drop and returns 0 if there is
+// none left. Settles windows.
 [[nodiscard]] std::uint32_t ContextNow(Recording recording);
 
 // Takes a live block out of the map, as if it were freed now. Its free, which comes later, is
-// neither recorded nor taken for a second one.
-// REQUIRES: `slot` is that of `block`, which is about to be freed by this thread.
+// neither recorded nor considered a second one. REQUIRES: `slot` is that of `block`, which this
+// thread is about to free.
 void ForgetBlock(Recording recording, const void* block, LiveMap::Slot slot);
 
-// What was known of a block that was freed, for RestoreBlock.
+// The record of a block that was freed, for RestoreBlock.
 struct FreedBlock {
   LiveRecord record;
   CountedFree counted;
-  std::optional<std::uint32_t> freed_by;  // the stack that the free is counted for, if any
-  bool was_temporary = false;             // and counted so
+  std::optional<std::uint32_t> freed_by;  // the stack for which the free is counted, if any
+  bool was_temporary = false;             // and was counted as such
 };
 
-// Returns the stack at `caller`, of a call that allocates or does anything else.
+// Returns the stack at `caller`, for a call that allocates or does anything else.
 std::uint32_t StackAt(Recording recording, const CallerFrame& caller);
 
-// The same as RecordFreeHere where stacks of frees are recorded. Besides, the memo must prove the
-// stack. REQUIRES: kStacksOfFree.
+// Does the same as RecordFreeHere if stacks of frees are recorded. In addition, the memo must prove
+// the stack. REQUIRES: kStacksOfFree.
 template <Events kEvents>
 [[nodiscard]] bool RecordFreeByStackWith(void* block, const FreeCall& call);
 [[nodiscard]] inline bool RecordFreeByStack(void* block, const FreeCall& call) {
@@ -193,20 +195,20 @@ template <Events kEvents>
                          : RecordFreeByStackWith<Events::kNone>(block, call);
 }
 
-// The trial's block while it is freed, which counts for no stack; else nullptr. Relaxed: other
-// threads have no such block.
+// The trial's block while it is being freed, which counts for no stack; otherwise nullptr. Relaxed:
+// other threads have no such block.
 extern LEAKGATE_INTERNAL std::atomic<const void*> g_trial_block;
 
 // Records that any block is about to be freed. Returns nothing if the block is not recorded. Notes
-// a free that must not be. A block that is about to be reallocated is shown to the runner until
-// EndReallocation, since what it holds is not lost.
+// a free that is an error. A block that is about to be reallocated is shown to the runner until
+// EndReallocation, since the blocks to which it points are not lost.
 std::optional<FreedBlock> RecordFree(void* block, const FreeCall& call);
 
-// The block that RecordFree has shown is recorded again, wherever it is now. REQUIRES: RecordFree
-// has returned it.
+// Must be called when the block that RecordFree has shown is recorded again, wherever it is now.
+// REQUIRES: RecordFree has returned it.
 void EndReallocation();
 
-// Takes a free back that did not happen, since realloc failed: the block is live as it was.
+// Cancels a free that did not happen, since realloc failed: the block is live as before.
 void RestoreBlock(void* block, const FreedBlock& freed);
 
 }  // namespace leakgate::agent

@@ -34,10 +34,10 @@ void CountEnd(UnwindEnd end) {
 
 }  // namespace
 
-// Open addressing. An entry holds a node's number and its whole hash, so that
-// neither a look-up that finds nothing nor a larger index has to look at nodes:
-// each would be a cache miss. Number 0: empty. An index that has been replaced
-// stays mapped: another thread may still be reading it.
+// An open hash table. An entry holds a node's number and its whole hash, so that neither an
+// unsuccessful look-up nor the growth of the index reads nodes: each read would be a cache miss.
+// Number 0: empty. An index that has been replaced stays mapped, because another thread may still
+// be reading it.
 class StackTable::Index {
  public:
   static Index* Create(std::uint32_t capacity) {
@@ -47,7 +47,7 @@ class StackTable::Index {
     return index;
   }
 
-  // Makes the index as it was when it was new, for a new region.
+  // Resets the index to its initial state, for a new region.
   void Restart() {
     const std::uint32_t mask = mask_;
     ClearPages(this, Bytes());
@@ -55,7 +55,7 @@ class StackTable::Index {
     NoteOwnMemory(this, Bytes());
   }
 
-  // Lets go of this one and those retired before it.
+  // Frees this index and those that were retired before it.
   static void FreeAll(Index* index) {
     while (index != nullptr) {
       Index* const before = index->retired_before_;
@@ -89,7 +89,7 @@ class StackTable::Index {
   Index* Grown() const {
     Index* const larger = Create((mask_ + 1) * 2);
     if (larger == nullptr) return nullptr;
-    // The order is such that the larger index is written in two sequential streams.
+    // This order writes the larger index in two sequential streams.
     for (std::uint32_t at = 0; at <= mask_; ++at) {
       const std::uint64_t entry = entries_[at].load(std::memory_order_relaxed);
       if (entry == 0) continue;
@@ -172,7 +172,7 @@ inline StackTable::Found StackTable::Find(std::uint32_t parent, const TrailFrame
 // A frame that is new has no callees, so all frames inward of it are new, too.
 bool StackTable::AddBranch(StackTrail& trail, Place& place) {
   const SpinGuard guard(lock_);
-  Follow(trail, place);  // another thread's, meanwhile
+  Follow(trail, place);  // another thread's nodes, made meanwhile
   std::atomic<std::uint32_t>& count = g_region.header().stack_node_count;
   const std::uint32_t first = count.load(std::memory_order_relaxed);
   const std::uint32_t wanted = trail.depth - place.depth;
@@ -191,7 +191,7 @@ bool StackTable::AddBranch(StackTrail& trail, Place& place) {
                        .older_sibling = 0};
     parent = first + i;
   }
-  // Whoever finds the branch may tell the runner of it, which is to find it counted.
+  // A thread that finds the branch may report it to the runner, which must find it counted.
   count.store(first + added, std::memory_order_release);
   if (!AddChild(place, first)) {
     count.store(first, std::memory_order_relaxed);

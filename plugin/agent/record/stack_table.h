@@ -1,11 +1,10 @@
 // Interned call stacks: a tree in the region, with one node for each frame, from the outermost
 // inwards. So a new stack costs only its new frames. A stack's id is the number of its innermost
 // node.
-//
 // Most callers have few callees. So a node's first children are in a list that begins at the node.
 // What a program calls next was mostly made just before, so the list is in the cache where a hash
-// table's entry would not be. Further children are found by a hash table, which is the process's
-// own, since the runner needs only the nodes. Looking a node up takes no lock; making one does.
+// table's entry would not be. Further children are found by a hash table, which is private to the
+// process, since the runner needs only the nodes. Looking a node up takes no lock; making one does.
 #pragma once
 
 #include <atomic>
@@ -36,7 +35,7 @@ class StackTable {
  private:
   class Index;
 
-  // A child that is there; else id is 0, and `listed` tells how many siblings are in the list.
+  // A child that exists; otherwise id is 0, and `listed` is the number of siblings in the list.
   struct Found {
     std::uint32_t id;
     std::uint32_t listed;
@@ -51,9 +50,9 @@ class StackTable {
   };
 
   Found Find(std::uint32_t parent, const TrailFrame& frame) const;
-  // Goes on inwards as far as there are nodes.
+  // Continues inwards as far as there are nodes.
   void Follow(StackTrail& trail, Place& place) const;
-  // Makes the nodes that are missing, as far as there is room. Returns whether any were made.
+  // Makes the missing nodes, as far as there is room. Returns whether any were made.
   bool AddBranch(StackTrail& trail, Place& place);
   bool AddChild(const Place& parent, std::uint32_t number);
   bool AddToIndex(std::uint32_t number);

@@ -24,7 +24,7 @@ namespace {
 // Threads that have been created and have not begun yet.
 constexpr std::uint32_t kTickets = 1024;
 constinit ThreadTicket g_tickets[kTickets] = {};
-constinit std::atomic<std::uint32_t> g_next{0};  // relaxed: where a search begins
+constinit std::atomic<std::uint32_t> g_next{0};  // relaxed: only where a search begins
 
 ThreadTicket* FindTicket() {
   const std::uint32_t first = g_next.fetch_add(1, std::memory_order_relaxed);
@@ -44,7 +44,7 @@ std::uint64_t BytesOfStack(const pthread_attr_t* attributes) {
     if (pthread_attr_init(&defaults) != 0) return 0;
     attributes = &defaults;
   }
-  // If no stack is set, the C library says that its address is 0 less the size.
+  // If no stack is set, the C library reports its address as 0 minus the size.
   void* begin = nullptr;
   std::size_t bytes = 0;
   pthread_attr_getstack(attributes, &begin, &bytes);
@@ -54,8 +54,8 @@ std::uint64_t BytesOfStack(const pthread_attr_t* attributes) {
   return is_provided ? 0 : bytes;
 }
 
-// Records the stack of a thread that is created with `attributes`, which may be nullptr, at the
-// call `stack`. Returns 0 if there is nothing to record.
+// Records the stack of a thread that is created with `attributes`, which may be nullptr, by the
+// call at `stack`. Returns 0 if there is nothing to record.
 std::uint32_t AddStackOf(Recording recording, const pthread_attr_t* attributes,
                          std::uint32_t stack) {
   const std::uint64_t bytes = BytesOfStack(attributes);
@@ -107,8 +107,8 @@ void CancelTicket(ThreadTicket* ticket) {
 }
 
 void* RunTicket(void* given) {
-  // Called by the C library's first function of the thread, which the very first calls. Were there
-  // a function of somebody else's in between, that might come by again.
+  // This is called by the C library's first function of the thread. If another function were in
+  // between, it might be called again.
   const CallerFrame caller = LEAKGATE_CALLER_FRAME();
   NoteFirstFrame({.pc = caller.pc, .sp = caller.sp, .most_outward = 1});
   auto* const ticket = static_cast<ThreadTicket*>(given);
@@ -119,8 +119,8 @@ void* RunTicket(void* given) {
   ReturnTicket(ticket);
   BeginThread(origin);
   if (IsTracing() && origin.span == g_span) TakeStack(stack_mapping);
-  // Called last, so that it takes this frame's place: the thread's stack is as it
-  // would be without the agent.
+  // This is a tail call, so that it takes this frame's place: the thread's stack is as it would be
+  // without the agent.
   return function(argument);
 }
 

@@ -1,6 +1,6 @@
 // The functions that the runner calls to enable tracing in this process while it runs, and to
 // disable it (common/attach_point.h). It does so on one of the host's threads, at a moment when
-// that holds no lock of the allocator's or the dynamic linker's; other threads run.
+// that holds no lock of the allocator or the dynamic linker; other threads run.
 #include "common/attach_point.h"
 
 #include "plugin/agent/exec/exec_environment.h"
@@ -62,8 +62,8 @@ void Conclude(AttachOutcome outcome) {
   g_point.outcome.store(static_cast<std::uint32_t>(outcome), std::memory_order_release);
 }
 
-// A fork child of a traced process has the agent's memory and not the region. What its
-// parent had parked is its own, too.
+// A fork child of a traced process has the agent's memory and not the region. It must also free
+// what its parent had parked.
 void LeaveParentsRegion() {
   if (g_point.pid.load(std::memory_order_relaxed) == CurrentPid()) return;
   const AttachState state = StateHere();
@@ -95,7 +95,7 @@ void Enable(const char* control) {
   const ControlReply reply = AskToBeTraced(control);
   if (!reply.has_answered) return Conclude(AttachOutcome::kNoAnswer);
   if (reply.region_fd < 0) return Conclude(AttachOutcome::kToldToStayOff);
-  // First, so that tracing begins in all modules at one moment.
+  // This comes first, so that tracing begins in all modules at one moment.
   if (!Redirected(Redirect::kToAgent)) {
     CloseDescriptor(reply.region_fd);
     (void)Redirected(Redirect::kToHost);
@@ -103,7 +103,7 @@ void Enable(const char* control) {
   }
   StartTracing(reply.region_fd, TracingBegin::kAttached);
   if (!IsTracing()) return SwitchOffAgain(AttachOutcome::kFailed);
-  if ((reply.wants & leakgate::kTellOfExecs) != 0) StartExecNotices(control, reply.window);
+  if ((reply.wants & leakgate::kNotifyExecs) != 0) StartExecNotices(control, reply.window);
   g_point.runner_pid.store(g_region.header().runner_pid, std::memory_order_relaxed);
   FollowExecs(control);
   SetState(AttachState::kTracing);

@@ -1,16 +1,16 @@
 // Traces the fork children of a process that a run traces, each into a region of its own.
 //
 // A child of fork has the agent's memory, and not the region (base/region.h). It may run tests, as
-// a shard's, or be a test, as with frameworks that fork for each one. So it asks the runner for a
+// a shard, or be a test, with frameworks that fork for each one. So it asks the runner for a
 // region, which begins empty: what the child has inherited is unknown there.
 //
 //   parent   TraceForks      the runner wants it (kTraceForks)
 //   child    TraceIfForked   at its first allocation, if no test ran where it was forked
 //                            at its first boundary of tests in any case
 //
-// What a test forks is the test's own affair, as death tests are, until it runs tests itself. A
-// child that executes a program without an allocation asks nothing. vfork's children share their
-// parent's memory and its region.
+// A process that a test forks, such as a death test, is left to the test until it runs tests
+// itself. A child that executes a program without an allocation asks nothing. Children of vfork
+// share their parent's memory and its region.
 #include <atomic>
 #include <cstring>
 
@@ -26,17 +26,17 @@ namespace leakgate::agent {
 namespace {
 
 struct Forks {
-  // The process that has asked to be traced, or is about to: a child finds its parent's. 0: no
-  // children are traced. Release after the rest; acquire.
+  // The process that has asked to be traced, or is about to; a child finds its parent's PID. 0: no
+  // children are traced. Stored with release after the rest; loaded with acquire.
   std::atomic<int> pid{0};
-  char control[108] = {};  // a copy, since the program may write over its environment
+  char control[108] = {};  // a copy, since the program may overwrite its environment
 };
 constinit Forks g_forks;
 
-// A handler of a signal may have interrupted the agent, or an allocator.
+// A signal handler may have interrupted the agent, or an allocator.
 bool IsInTheMiddle() { return t_thread.IsRecording() || t_thread.activity == Activity::kAllocator; }
 
-// One thread of the child's asks; what the others allocate meanwhile is not recorded.
+// Only one thread of the child asks; what the others allocate meanwhile is not recorded.
 bool IsFirst() {
   int parent = g_forks.pid.load(std::memory_order_acquire);
   const int pid = CurrentPid();
@@ -44,13 +44,13 @@ bool IsFirst() {
          g_forks.pid.compare_exchange_strong(parent, pid, std::memory_order_acq_rel);
 }
 
-void LetForksComeBy() {
+void StartWatchingForForks() {
   Stage expected = Stage::kStarted;
   g_stage.compare_exchange_strong(expected, Stage::kForks, std::memory_order_acq_rel);
 }
 
-// What waits for the next allocation still waits: see stream_writer.h.
-void LetAllocationsPass() {
+// A call that waits for the next allocation still waits: see stream_writer.h.
+void StopWatchingForForks() {
   Stage expected = Stage::kForks;
   g_stage.compare_exchange_strong(expected, Stage::kStarted, std::memory_order_acq_rel);
 }
@@ -62,24 +62,24 @@ void TraceForks(const char* control) {
   if (length >= sizeof(g_forks.control)) return;
   std::memcpy(g_forks.control, control, length + 1);
   g_forks.pid.store(CurrentPid(), std::memory_order_release);
-  LetForksComeBy();
+  StartWatchingForForks();
 }
 
 bool TraceIfForked(ForkOccasion occasion) {
   if (IsTracing()) return true;
   if (IsInTheMiddle()) return false;
   if (occasion == ForkOccasion::kAllocation && IsInTest()) {
-    LetAllocationsPass();
+    StopWatchingForForks();
     return false;
   }
   if (!IsFirst()) return false;
-  LetAllocationsPass();
+  StopWatchingForForks();
   ForgetRegion();
   BeginForkChild();
   const ControlReply reply = AskToBeTraced(g_forks.control, HelloFrom::kForked, WindowForExecs());
   if (reply.region_fd < 0) return false;
   StartTracing(reply.region_fd, TracingBegin::kForked);
-  if (IsTracing()) LetForksComeBy();
+  if (IsTracing()) StartWatchingForForks();
   NoteStarted();
   return IsTracing();
 }

@@ -13,14 +13,15 @@
 namespace leakgate::agent {
 namespace {
 
-// Modules may have been loaded whose calls are not redirected yet. Once set, it stays: the dynamic
-// linker may be at it still. Relaxed, both: the linker's lock orders what is read of modules.
+// True if modules may have been loaded whose calls are not redirected yet. Once set, it stays,
+// because the dynamic linker may still be loading. Both are relaxed: the linker's lock orders what
+// is read of modules.
 constinit std::atomic<bool> g_is_pending{false};
 
-// CountOfLoads() when the modules were redirected last.
+// CountOfLoads() when the modules were last redirected.
 constinit std::atomic<std::uint64_t> g_redirected_loads{0};
 
-// Of a late agent, nobody comes here before that is known.
+// With a late agent, this is not called before the host is known.
 bool IsLate() { return AreHostsResolved() && g_host.is_late; }
 
 void RedirectLoaded() {
@@ -39,8 +40,8 @@ bool HasEntry(const LoadedObject& module, ElfW(Sxword) tag) {
   return false;
 }
 
-// Whether the module that calls may matter for what is loaded, and from where. A RUNPATH is for
-// names without a folder; a RPATH, for what such a module needs itself, too.
+// Returns whether the calling module may affect what is loaded, and from where. A RUNPATH applies
+// to names without a folder; a RPATH also to what such a module needs itself.
 bool DependsOnCaller(const char* file, void* caller) {
   LoadedObject module;
   if (file == nullptr || std::strchr(file, '$') != nullptr) return true;
@@ -61,13 +62,14 @@ bool IsLibcs(const void* function) {
          address < g_host.allocator_end;
 }
 
-// Who has the C library's malloc by hand is given the agent's, which calls it.
+// A caller that searches the C library's malloc gets the agent's, which forwards to it.
 void* FindInModule(void* module, const char* name) {
   void* const found = g_host.dlsym(module, name);
   return IsLibcs(found) ? AgentsMalloc(name) : found;
 }
 
-// The others search in the order in which the caller finds its functions, and may be the agent's.
+// The other handles search in the order in which the caller finds its functions, and may be the
+// agent's.
 bool IsModule(void* module) { return module != RTLD_NEXT && module != RTLD_DEFAULT; }
 
 }  // namespace
@@ -88,7 +90,7 @@ void* ChooseDlopen(const char* file, int mode, void* caller) {
   return reinterpret_cast<void*>(&LoadAndRedirect);
 }
 
-// Mostly loads into a name space of its own, with a C library of its own.
+// dlmopen mostly loads into a namespace of its own, with a C library of its own.
 void* ChooseDlmopen(int mode) {
   ForgetWhereNoObjectIs();
   RedirectPending();

@@ -19,12 +19,12 @@ constexpr std::size_t kAlignment = 64;
 constexpr std::uint32_t kKeptOfSize = 3;
 constexpr std::uint32_t kMostProbed = std::size(kSizes) * (kKeptOfSize + 1) * kOperatorFormCount;
 
-// The agent's own memory is no root, so that what is noted here holds nothing.
+// The agent's own memory is no root, so these notes hold no block.
 constinit ProbedObject g_probed[kMostProbed] = {};
 constinit std::uint32_t g_probed_count = 0;
 
 void* Allocate(void* function, const OperatorForm& form, std::size_t bytes) {
-  const std::nothrow_t nothrow{};  // the runtime is not linked
+  const std::nothrow_t nothrow{};  // the runtime's own is not linked
   if (form.is_aligned && form.is_nothrow) {
     return reinterpret_cast<void* (*)(std::size_t, std::size_t, const std::nothrow_t&)>(function)(
         bytes, kAlignment, nothrow);
@@ -63,14 +63,14 @@ __attribute__((noinline)) void Probe(std::uint32_t number, std::uint32_t is_dele
 
 }  // namespace
 
-// The objects that are deleted come last: nothing takes their memory again, and registers do not
-// hold pointers to the objects that were kept any more.
+// The objects that are deleted come last: their memory is not used again, and by then registers do
+// not hold pointers to the kept objects any more.
 void ProbeOperators() {
   for (std::uint32_t i = 0; i < kKeptOfSize; ++i) {
     for (std::uint32_t form = 0; form < kOperatorFormCount; ++form) Probe(form, 0);
   }
   for (std::uint32_t form = 0; form < kOperatorFormCount; ++form) Probe(form, 1);
-  TellProbed(g_probed, g_probed_count);
+  SendProbedOperators(g_probed, g_probed_count);
 }
 
 }  // namespace leakgate::agent

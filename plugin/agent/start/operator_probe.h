@@ -3,9 +3,9 @@
 
 namespace leakgate::agent {
 
-// Sends the runner what it has found, and waits until the runner has scanned the process. REQUIRES:
-// static initialisation is done, and main is not called later: the program may not expect what its
-// operators have done.
+// Sends the runner the results, and waits until the runner has scanned the process. REQUIRES:
+// static initialisation is done, and main is not called later, because the program may not expect
+// the effects of its operators.
 void ProbeOperators();
 
 }  // namespace leakgate::agent

@@ -5,8 +5,8 @@
 #include "plugin/agent/base/spin_lock.h"
 #include "plugin/agent/host/host_functions.h"
 
-// The interposed functions, by their names in the object file: what they take and return does not
-// matter here. The linker binds them to this library's own (-Bsymbolic-functions).
+// The interposed functions, by their names in the object file: their parameter and result types do
+// not matter here. The linker binds them to this library's own (-Bsymbolic-functions).
 #define LEAKGATE_OURS(symbol) extern "C" void Ours_##symbol() asm(#symbol);
 #define LEAKGATE_ENTRY(symbol) \
   {.name = #symbol, .ours = reinterpret_cast<void*>(&Ours_##symbol), .family = kAllocation},
@@ -60,7 +60,7 @@ bool IsOperator(const Redirection& function) {
 
 }  // namespace
 
-// An operator of the program's own is left alone, since the malloc behind it is recorded.
+// An operator of the program is left alone, since the malloc that it calls is recorded.
 RedirectedSlots RedirectInterposed(Redirect to) {
   const SpinGuard guard(g_lock);
   FindOperators();
@@ -73,8 +73,8 @@ RedirectedSlots RedirectInterposed(Redirect to) {
   return RedirectSlots(g_functions, to);
 }
 
-// Does not wait for the lock: another thread may hold the dynamic linker's, which is needed here,
-// and come by.
+// Does not wait for the lock: another thread may hold the dynamic linker's lock, which is needed
+// here, and call this function.
 RedirectedSlots RedirectDeeplyBound() {
   if (!g_lock.TryLock()) return {.skipped_modules = true};
   Redirection functions[kFunctions];

@@ -43,9 +43,9 @@ void Fail(RegionHeader& header, AgentFailure failure) {
 
 void Fail(AgentFailure failure) { Fail(g_region.header(), failure); }
 
-// There is room for a page still, mostly: else the region stays as one whose agent has not
+// Mostly there is still room for one page. Otherwise the region looks as if the agent has not
 // started.
-void TellOfNoMemory(int fd) {
+void ReportNoMemory(int fd) {
   constexpr std::size_t kHeaderBytes = 4096;
   void* const page = MapShared(fd, 0, kHeaderBytes);
   if (page == nullptr) return;
@@ -57,7 +57,7 @@ void TellOfNoMemory(int fd) {
 bool MapRegion(int fd) {
   void* const tables = MapSharedAt(g_region.base, fd, 0, region_offset::kChunks);
   if (tables == nullptr) {
-    TellOfNoMemory(fd);
+    ReportNoMemory(fd);
     return false;
   }
   g_region.base = static_cast<char*>(tables);
@@ -72,7 +72,7 @@ std::uint64_t WallTime() {
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// All that is kept from one region to the next.
+// Starts everything that is kept from one region to the next.
 bool StartTables() {
   g_modules.Restart();
   RestartAllowances();
@@ -96,7 +96,7 @@ void OpenProgramWindow() {
   header.kept_ranges[0] = MemoryOfTickets();
   header.kept_ranges[1] = bootstrap_heap::Memory();
   header.kept_ranges[2] = MemoryOfSignalStacks();
-  header.window_count.store(1, std::memory_order_relaxed);  // 0 is no window
+  header.window_count.store(1, std::memory_order_relaxed);  // 0 means no window
   header.thread_count.store(1, std::memory_order_relaxed);
   header.context_count.store(1, std::memory_order_relaxed);
   header.allowance_count.store(1, std::memory_order_relaxed);
@@ -107,8 +107,8 @@ void OpenProgramWindow() {
 
 constexpr std::size_t kCanaryBytes = 1234;
 
-// What the program's calls lead to. The agent's own calls are bound to itself. Found once: in a
-// fork child, the dynamic linker may be locked.
+// The functions to which the program's calls lead. The agent's own calls are bound to itself. They
+// are looked up once, because the dynamic linker may be locked in a fork child.
 struct ProgramsOwn {
   void* (*malloc)(std::size_t);
   void (*free)(void*);
@@ -123,8 +123,8 @@ const ProgramsOwn& AsTheProgramFinds() {
   return found;
 }
 
-// Allocates as the program would. Where the agent was loaded late, calls are not found by name.
-// Then the C library allocates, whose calls are redirected.
+// Allocates as the program would. If the agent was loaded late, calls are not found by name. Then
+// the C library allocates, whose calls are redirected.
 void* AllocateCanary() {
   if (!IsLoadedLate()) return AsTheProgramFinds().malloc(kCanaryBytes);
   char text[kCanaryBytes];
@@ -138,7 +138,7 @@ void FreeCanary(void* canary) {
   AsTheProgramFinds().free(canary);
 }
 
-// A block allocated as the program would must be seen, and seen to go.
+// Returns whether a block that is allocated as the program would is recorded, and its free, too.
 bool CanaryIsSeen() {
   void* volatile const canary = AllocateCanary();
   const auto address = reinterpret_cast<std::uint64_t>(canary);
@@ -148,13 +148,13 @@ bool CanaryIsSeen() {
   g_trial_block.store(canary, std::memory_order_relaxed);
   FreeCanary(canary);
   g_trial_block.store(nullptr, std::memory_order_relaxed);
-  // Another thread may have been given the address since.
+  // Another thread may have got the address since.
   const bool is_still_there =
       LiveMap::IsLiveAt(slot) && LiveMap::Read(slot).context == seen.context;
   return seen.size_bytes == kCanaryBytes && !is_still_there;
 }
 
-// Takes out of the counters what the trial has left there.
+// Removes from the counters what the trial has counted.
 void ForgetCanary() {
   for (Tally* const tally :
        {&t_thread.state->shard->allocated, &t_thread.state->shard->freed_here}) {
@@ -165,20 +165,20 @@ void ForgetCanary() {
 
 void Start() {
   ResolveHostFunctions();
-  // A late agent is told whom to ask.
+  // The runner tells a late agent whom to ask.
   const char* const control = IsLoadedLate() ? nullptr : InitialEnvironment(kControlVariable);
   const ControlReply reply = control == nullptr ? ControlReply{} : AskToBeTraced(control);
-  // Started, before the canary asks for its route.
+  // This is set before the canary asks for its route.
   g_stage.store(Stage::kStarted, std::memory_order_release);
   if (reply.region_fd >= 0) StartTracing(reply.region_fd, TracingBegin::kWithTheProcess);
-  if ((reply.wants & kTellOfExecs) != 0) StartExecNotices(control, reply.window);
+  if ((reply.wants & kNotifyExecs) != 0) StartExecNotices(control, reply.window);
   if (IsTracing() && (reply.wants & kTraceForks) != 0) TraceForks(control);
   NoteStarted();
 }
 
 __attribute__((constructor)) void OnLoad() { (void)CurrentRoute(); }
 
-// Exit handlers ran: the program ended in order.
+// If exit handlers run, the program has ended normally.
 __attribute__((destructor)) void OnUnload() {
   if (!IsTracing()) return;
   SettleBeforeEnd();
@@ -226,10 +226,10 @@ void ForgetRegion() {
 
 Route RouteBeforeStart() {
   const Stage stage = g_stage.load(std::memory_order_acquire);
-  if (stage == Stage::kComesBy || stage == Stage::kForks) {
+  if (stage == Stage::kUntracedCall || stage == Stage::kForks) {
     if (TraceIfForked(ForkOccasion::kAllocation)) return Route::kTrace;
     if (stage == Stage::kForks) return Route::kForward;
-    if (CallWhatWaits()) g_stage.store(Stage::kStarted, std::memory_order_release);
+    if (RunSlowPathCall()) g_stage.store(Stage::kStarted, std::memory_order_release);
     return Route::kForward;
   }
   Stage expected = Stage::kNotStarted;

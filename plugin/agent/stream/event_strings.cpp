@@ -8,30 +8,32 @@
 namespace leakgate::agent {
 namespace {
 
-// Of what GoogleTest adds to an event piece by piece, each state begins so.
+// GoogleTest builds an event piece by piece; each state of it begins with this.
 constexpr std::size_t kShortestBegin = std::string_view("event=").size();
 
-// libstdc++'s older strings have these in front of the text: length, capacity, count of users.
+// In libstdc++'s older strings, these stand in front of the text: length, capacity, count of users.
 constexpr std::uint64_t kOldHeaderBytes = 3 * sizeof(std::uint64_t);
 
-// The live map has only blocks that begin at such addresses.
+// The live map has only blocks that begin at multiples of this.
 constexpr std::uint64_t kBlockAlignment = 16;
 static_assert(kOldHeaderBytes % kBlockAlignment != 0);
 
-// The kernel maps nothing below, so that numbers of which the stack has many are no addresses.
+// The kernel maps nothing below this, so small numbers, of which the stack has many, are not
+// addresses.
 constexpr std::uint64_t kLowestText = 4096;
 
-// A text in a block, as far as the block reaches.
+// A text in a block, up to the block's end.
 struct BlockText {
   LiveMap::Slot slot = nullptr;
   std::string_view text;
   std::uint64_t header_bytes = 0;
 };
 
-// The block whose text begins at `address`: at the block's begin or behind an older string's
-// header. Larger ones than a string of the event's would be are none.
+// Returns the block whose text begins at `address`: at the block's begin or after an older string's
+// header. Blocks that are larger than a string of the event would be do not count.
 //
-// All words of a stack are asked for, at each event; most of them are soon told to be no text.
+// This is called for all words of a stack, at each event; most of them are soon found to be no
+// text.
 __attribute__((always_inline)) inline BlockText TextAt(std::uint64_t address,
                                                        std::size_t event_bytes) {
   const std::uint64_t header = address % kBlockAlignment == 0 ? 0 : kOldHeaderBytes;
@@ -49,7 +51,8 @@ std::size_t CommonBegin(std::string_view a, std::string_view b) {
   return length;
 }
 
-// A short piece of the event, such as "1", which newer strings keep in themselves.
+// Returns whether it is a short piece of the event, such as "1", which newer strings keep in
+// themselves.
 bool IsOldPiece(const BlockText& block, std::string_view event) {
   if (block.header_bytes == 0) return false;
   const std::uint64_t length =
@@ -61,7 +64,7 @@ bool IsOldPiece(const BlockText& block, std::string_view event) {
 enum class Holds { kNothing, kPiece, kEvent };
 
 // REQUIRES: there is a block.
-Holds WhatItHolds(const BlockText& block, std::string_view event) {
+Holds ContentOf(const BlockText& block, std::string_view event) {
   const std::size_t common = CommonBegin(block.text, event);
   if (common == event.size()) return Holds::kEvent;
   const bool ends_there = common < block.text.size() && block.text[common] == '\0';
@@ -69,10 +72,10 @@ Holds WhatItHolds(const BlockText& block, std::string_view event) {
   return is_piece ? Holds::kPiece : Holds::kNothing;
 }
 
-// REQUIRES: there is a block. Not inline, so that the words that are no texts cost no call.
+// REQUIRES: there is a block. Not inline, so that words that are no texts cost no call.
 __attribute__((noinline)) Holds ForgetIfOfEvent(Recording recording, const BlockText& block,
                                                 std::string_view event) {
-  const Holds what = WhatItHolds(block, event);
+  const Holds what = ContentOf(block, event);
   if (what != Holds::kNothing)
     ForgetBlock(recording, block.text.data() - block.header_bytes, block.slot);
   return what;
@@ -84,7 +87,7 @@ __attribute__((noinline)) Holds ForgetIfOfEvent(Recording recording, const Block
 bool ForgetEventStrings(Recording recording, std::string_view event) {
   const auto written = reinterpret_cast<std::uint64_t>(event.data());
   if (event.ends_with('\n')) event.remove_suffix(1);
-  // Where the copy is not recorded, the program has another heap for such blocks.
+  // If the copy is not recorded, the program has another heap for such blocks.
   const BlockText copy = TextAt(written, event.size());
   if (copy.slot == nullptr || ForgetIfOfEvent(recording, copy, event) != Holds::kEvent) return true;
   bool has_found = false;

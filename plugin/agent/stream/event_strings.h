@@ -1,6 +1,6 @@
 // GoogleTest's own strings that hold an event while it is written. They are live at the boundary
-// that the event tells of, and are freed right after it. So they are taken out of the live map
-// first: then the boundary is counted where it is, whatever is allocated or freed next.
+// that the event reports, and are freed right after it. So they are first taken out of the live
+// map: then the boundary is counted at the right moment, whatever is allocated or freed next.
 #pragma once
 
 #include <string_view>

@@ -1,23 +1,23 @@
-// Finds what GoogleTest's functions hold while one of them calls the agent: pointers on the stack.
+// Finds what GoogleTest's functions hold when one of them calls the agent: pointers on the stack.
 #pragma once
 
 #include <cstdint>
 
 namespace leakgate::agent {
 
-// The frames of GoogleTest's that matter here, and the agent's own below them, are not larger than
+// The relevant frames of GoogleTest, and the agent's own frames below them, are not larger than
 // this.
 inline constexpr std::uint64_t kSearchedStackBytes = 2048;
 
-// Whether the word at `address` is of this thread's own stack. Only a thread's first call makes
-// system calls.
+// Returns whether the word at `address` is on this thread's own stack. Only a thread's first call
+// makes system calls.
 [[nodiscard]] bool IsOnOwnStack(std::uint64_t address);
 
-// Calls `visit` with each word of this thread's stack, from this function's frame on outwards, and
+// Calls `visit` with each word of this thread's stack, from this function's frame outwards, and
 // with the registers that calls preserve. Not inline, so that its frame lies below its caller's.
 template <typename Visit>
 __attribute__((noinline)) void VisitStackWords(const Visit& visit) {
-  __builtin_unwind_init();  // on the stack, too: what registers preserve over calls
+  __builtin_unwind_init();  // also puts the registers that calls preserve on the stack
   std::uint64_t word = 0;
   const std::uint64_t begin = reinterpret_cast<std::uint64_t>(&word);
   const std::uint64_t end = begin + kSearchedStackBytes;

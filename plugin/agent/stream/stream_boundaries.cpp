@@ -14,7 +14,7 @@ constexpr std::uint32_t kMaxNameBytes = 4096;
 
 // The stream's position in the run. One test thread, so one state.
 struct StreamState {
-  std::uint32_t span = 0;  // of tracing, that the windows are of
+  std::uint32_t span = 0;  // the span of tracing to which the windows belong
   std::uint32_t iteration = 1;
   std::uint32_t suite_window = 0;
   std::uint32_t test_window = 0;
@@ -37,22 +37,22 @@ std::string_view ValueOf(std::string_view line, std::string_view key) {
   return {};
 }
 
-// An event begins with what it is.
+// An event begins with its kind.
 std::string_view KindOf(std::string_view event) {
   return event.starts_with("event=") ? ValueOf(event, "event") : std::string_view();
 }
 
-// GoogleTest writes a name as it is, at the end of the event: any '&', '%' and
-// line end in it are the name's own.
+// GoogleTest writes a name unescaped at the end of the event: any '&', '%' and line end in it
+// belong to the name.
 std::string_view NameIn(std::string_view event) {
   constexpr std::string_view kKey = "&name=";
   const std::size_t at = event.find(kKey);
   if (at == std::string_view::npos) return {};
-  event.remove_prefix(at + kKey.size());  // substr could throw, and so need the C++ library
+  event.remove_prefix(at + kKey.size());  // substr could throw, and would need the C++ library
   return event;
 }
 
-// Writes `name` at `at` in the state's name; the new length.
+// Writes `name` at `at` into the state's name. Returns the new length.
 std::uint32_t Append(std::string_view name, std::uint32_t at) {
   for (std::size_t i = 0; i < name.size() && at < kMaxNameBytes; ++i) g_stream.name[at++] = name[i];
   return at;
@@ -66,8 +66,8 @@ void OnIterationStart(std::string_view line) {
   g_stream.iteration = iteration + 1;
 }
 
-// GoogleTest's strings for the event at hand may still be live in the map: what is counted at a
-// boundary is counted once they are gone.
+// GoogleTest's strings for the present event may still be in the live map: what is to be counted at
+// a boundary is counted once they are gone.
 std::uint32_t Open(Recording recording, WindowKind kind, std::uint32_t name_length) {
   const std::uint32_t window = OpenWindow({.kind = kind,
                                            .name = {g_stream.name, name_length},
@@ -113,7 +113,7 @@ bool IsBoundary(std::string_view text) {
   return text.starts_with("event=") && KindOf(text) != "TestPartResult";
 }
 
-// A fork child that is traced has inherited numbers of its parent's windows.
+// A fork child that is traced has inherited numbers of its parent's windows, which are invalid.
 void EnterSpan() {
   if (g_stream.span == g_span) return;
   g_stream.span = g_span;

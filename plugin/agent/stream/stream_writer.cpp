@@ -16,25 +16,25 @@ namespace {
 
 constexpr int kClosed = -1;
 
-// Behind the pointer to its virtual functions comes the descriptor; elsewhere than GoogleTest
-// has had it so far, it may be a little farther on.
+// The descriptor follows the pointer to the virtual functions; in other versions of GoogleTest it
+// may be a little farther.
 constexpr std::uint64_t kMostFieldBytes = 32;
-// What a program's own operator new may put in front of an object.
+// The most that a program's own operator new puts in front of an object.
 constexpr std::uint64_t kMostHeaderBytes = 64;
 constexpr std::uint64_t kGranuleBytes = 1ULL << kGranuleShift;
 
-// Published by CallTheLongWay.
+// Published by CallOnSlowPath.
 constinit int* g_descriptor = nullptr;
 
-// A fork child has no live map, or one without its parent's blocks. What can be read there is
-// looked at.
+// A fork child has no live map, or one without its parent's blocks. There, any readable memory is
+// examined.
 std::uint64_t EndOfReadable(std::uint64_t address) {
   const std::uint64_t end = address + kMostFieldBytes;
   return IsReadable(address) && IsReadable(end - sizeof(std::uint64_t)) ? end : 0;
 }
 
-// Returns the end of the live block that `address` is in, or near whose begin it is; 0 if there is
-// none.
+// Returns the end of the live block that contains `address`, or begins shortly before it; 0 if
+// there is none.
 std::uint64_t EndOfBlockAround(std::uint64_t address) {
   if (!IsTracing()) return EndOfReadable(address);
   std::uint64_t begin = address & ~(kGranuleBytes - 1);
@@ -46,7 +46,7 @@ std::uint64_t EndOfBlockAround(std::uint64_t address) {
   return IsForkChild() ? EndOfReadable(address) : 0;
 }
 
-// The descriptor in the object at `address`, if that is the writer.
+// Returns the descriptor in the object at `address`, if that is the writer.
 int* DescriptorIn(std::uint64_t address) {
   if (address % alignof(void*) != 0 || IsOnOwnStack(address)) return nullptr;
   std::uint64_t end = EndOfBlockAround(address);
@@ -58,8 +58,8 @@ int* DescriptorIn(std::uint64_t address) {
   return nullptr;
 }
 
-// Any thread may come first, and the writer may not have forgotten the number yet.
-CallAgain GiveBack() {
+// Any thread may be the first to call this, and the writer may not have forgotten the number yet.
+CallAgain ReopenDescriptor() {
   const auto field = reinterpret_cast<std::uint64_t>(g_descriptor);
   if (field + sizeof(int) > EndOfBlockAround(field)) return CallAgain::kNo;
   int seen = kClosed;
@@ -77,7 +77,7 @@ bool KeepStreamOpen() {
   });
   if (found == nullptr) return false;
   g_descriptor = found;
-  CallTheLongWay(GiveBack);
+  CallOnSlowPath(ReopenDescriptor);
   return true;
 }
 

@@ -1,8 +1,8 @@
-// The state of recording, held by one thread at a time of itself.
+// The state of recording, which a thread holds for itself only.
 //
-// While a thread records, whatever else it comes to allocate is not recorded (CanRecord in
-// record/recorder.h): that keeps the agent from recording itself. Only the thread's own signal
-// handlers ask, so fences for the compiler are all it takes.
+// While a thread records, nothing else that it allocates is recorded (CanRecord in
+// record/recorder.h): this keeps the agent from recording itself. Only the thread's own signal
+// handlers check this, so compiler fences are enough.
 #pragma once
 
 #include <atomic>
@@ -28,12 +28,12 @@ class Recording {
 class RecordingGuard {
  public:
   RecordingGuard() : recording_(*t_thread.state) {
-    t_thread.Become(Activity::kRecording);
+    t_thread.SetActivity(Activity::kRecording);
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
   ~RecordingGuard() {
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    t_thread.Become(Activity::kHost);
+    t_thread.SetActivity(Activity::kHost);
   }
   RecordingGuard(const RecordingGuard&) = delete;
   RecordingGuard& operator=(const RecordingGuard&) = delete;
@@ -44,7 +44,8 @@ class RecordingGuard {
   const Recording recording_;
 };
 
-// The same by hand, for the hot path, where each is one store. REQUIRES: the thread was ready.
+// Does the same by hand, for the hot path, where each function is one store. REQUIRES: the thread
+// was ready.
 inline void BecomeBusy() {
   t_thread.ready = nullptr;
   std::atomic_signal_fence(std::memory_order_seq_cst);

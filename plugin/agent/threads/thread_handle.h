@@ -1,5 +1,5 @@
-// What a thread knows of itself without looking anywhere else: what it is doing, and where its
-// state is (thread_state.h). One for each thread, in its thread-local memory.
+// What a thread knows of itself without a look-up: what it is doing, and where its state is
+// (thread_state.h). Each thread has one in its thread-local memory.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ enum class Activity : std::uint8_t {
   kHost,       // it runs the host's own code: allocations are recorded
   kUnsettled,  // the same, but windows wait to be settled first (windows.h)
   kAllocator,  // it is inside the host's allocator, whose calls of itself are not recorded
-  kRecording,  // it is inside the agent: an allocation is a signal handler's, and a drop
+  kRecording,  // it is inside the agent: an allocation comes from a signal handler, and is a drop
 };
 
 struct ThreadState;
 
 // `state` is set unless the activity is kUnknown. `ready` is the state while the activity is kHost,
-// and nullptr else: so one load tells the hot path all that it must know. The hot path itself only
-// takes `ready` away while it records, so kHost without `ready` means recording, too.
+// and otherwise nullptr: so one load is enough for the hot path. The hot path itself only clears
+// `ready` while it records, so kHost without `ready` means recording, too.
 struct ThreadHandle {
   ThreadState* ready = nullptr;
   ThreadState* state = nullptr;
@@ -30,7 +30,7 @@ struct ThreadHandle {
   bool IsRecording() const {
     return activity == Activity::kRecording || (activity == Activity::kHost && ready == nullptr);
   }
-  void Become(Activity now) {
+  void SetActivity(Activity now) {
     activity = now;
     ready = now == Activity::kHost ? state : nullptr;
   }

@@ -13,7 +13,7 @@ namespace leakgate::agent {
 namespace {
 
 thread_local constinit std::uint32_t t_stack = 0;
-thread_local constinit std::uint32_t t_span = 0;  // in which that was added
+thread_local constinit std::uint32_t t_span = 0;  // the span in which that was added
 
 }  // namespace
 
@@ -27,16 +27,16 @@ void TakeStack(std::uint32_t mapping) {
   MappingTable::PlaceStack(mapping, end - bytes);
 }
 
-// The thread may have no state to record with.
+// The thread may have no state with which to record.
 void EndStack() {
   if (t_stack == 0 || t_span != g_span) return;
   const Activity before = t_thread.activity;
-  t_thread.Become(Activity::kRecording);
+  t_thread.SetActivity(Activity::kRecording);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   g_mappings.ForgetStack(t_stack);
   t_stack = 0;
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  t_thread.Become(before);
+  t_thread.SetActivity(before);
 }
 
 }  // namespace leakgate::agent

@@ -27,8 +27,8 @@ constinit int g_pid = 0;  // the process that is traced, not a fork child of it
 constinit bool g_has_key = false;
 pthread_key_t g_key;
 
-// This thread's id in the region, kept to its very end, the span that it is of, and how
-// often its destructors have run.
+// This thread's id in the region, kept until its very end, the span to which it belongs, and how
+// often the thread's destructors have run.
 thread_local constinit std::uint32_t t_id = 0;
 thread_local constinit std::uint32_t t_span = 0;
 thread_local constinit int t_destructor_rounds = 0;
@@ -36,8 +36,8 @@ thread_local constinit FirstFrame t_first_frame{};
 
 constexpr std::uint32_t kSharedId = kMaxThreads - 1;
 
-// Threads beyond the table share its last id: their blocks are recorded all
-// the same, only not told apart by thread.
+// Threads beyond the table share its last id: their blocks are recorded, but not distinguished by
+// thread.
 std::uint32_t RegisterThread(ThreadOrigin origin) {
   std::atomic<std::uint32_t>& count = g_region.header().thread_count;
   std::uint32_t id = count.load(std::memory_order_relaxed);
@@ -50,17 +50,18 @@ std::uint32_t RegisterThread(ThreadOrigin origin) {
   record.parent = origin.parent;
   record.origin_stack = origin.stack;
   record.pointer = reinterpret_cast<std::uint64_t>(__builtin_thread_pointer());
-  // Last, with release: a record without a tid is not there yet, though it is counted.
+  // The tid is stored last, with release: a record without a tid is not complete yet, though it is
+  // counted.
   std::atomic_ref(record.tid).store(CurrentTid(), std::memory_order_release);
   return id;
 }
 
-// The C library may allocate for the key: not the host's.
+// The C library may allocate for the key: this does not count as the host's allocation.
 void AskForEnd() {
   const Activity before = t_thread.activity;
-  t_thread.Become(Activity::kAllocator);
+  t_thread.SetActivity(Activity::kAllocator);
   pthread_setspecific(g_key, &t_id);
-  t_thread.Become(before);
+  t_thread.SetActivity(before);
 }
 
 void Register(ThreadOrigin origin) {
@@ -112,7 +113,7 @@ CounterShard* TakeShard() {
   return state.shard != nullptr;
 }
 
-void GiveBack(ThreadState* state) {
+void ReleaseState(ThreadState* state) {
   t_thread = {};
   const bool is_counting = IsTracing() && state->span == g_span && state->shard != nullptr;
   if (is_counting) {
@@ -129,14 +130,14 @@ void GiveBack(ThreadState* state) {
 }
 
 #ifdef LEAKGATE_THREAD_SANITIZER
-// Unit tests only: in the last round, the sanitizer lets the thread go itself.
+// For unit tests only: in the last round, the sanitizer itself releases the thread.
 constexpr int kRounds = PTHREAD_DESTRUCTOR_ITERATIONS - 1;
 #else
 constexpr int kRounds = PTHREAD_DESTRUCTOR_ITERATIONS;
 #endif
 
-// Other destructors may still allocate: stay until the last round. Not in a fork child,
-// where locks may be held by threads that are not there.
+// Other destructors may still allocate, so this waits for the last round. Not in a fork child,
+// where threads that do not exist there may hold locks.
 void OnThreadEnd(void* value) {
   if (CurrentPid() != g_pid) return;
   if (++t_destructor_rounds < kRounds) {
@@ -148,11 +149,11 @@ void OnThreadEnd(void* value) {
     NoteEnd();
     EndStack();
   }
-  if (t_thread.state != nullptr) GiveBack(t_thread.state);
+  if (t_thread.state != nullptr) ReleaseState(t_thread.state);
 }
 
 void Take(ThreadState& state) {
-  // Threads beyond the table are one to the runner: what one of them has made serves all.
+  // For the runner, threads beyond the table are one: what one of them has made serves all.
   const bool is_alike = state.span == g_span && state.thread == kSharedId && t_id == kSharedId;
   if (!is_alike) {
     for (KnownContext& known : state.known_contexts) known = {};
@@ -175,7 +176,7 @@ void Take(ThreadState& state) {
   state.ended_iteration = 0;
   state.shard->owner_tid.store(CurrentTid(), std::memory_order_relaxed);
   t_thread.state = &state;
-  t_thread.Become(Activity::kHost);
+  t_thread.SetActivity(Activity::kHost);
   {
     const SpinGuard guard(g_lock);
     state.owner = &t_thread;
@@ -190,7 +191,7 @@ bool IsRecording(const ThreadHandle* thread, const ThreadState* state) {
       !IsReadable(reinterpret_cast<std::uintptr_t>(thread) + sizeof(ThreadHandle) - 8)) {
     return false;
   }
-  // Another thread's by now, which has taken the ended one's stack.
+  // The handle belongs to another thread by now, which has taken the ended one's stack.
   if (*static_cast<ThreadState* const volatile*>(&thread->state) != state) return false;
   const auto activity = *static_cast<const volatile Activity*>(&thread->activity);
   const ThreadState* const ready = *static_cast<ThreadState* const volatile*>(&thread->ready);
@@ -201,10 +202,10 @@ bool IsRecording(const ThreadHandle* thread, const ThreadState* state) {
 }  // namespace
 
 bool StartThreads() {
-  // Else a thread that ends just now may hold it.
+  // Otherwise a thread that is just ending may hold it.
   if (g_pid != CurrentPid()) g_lock.Reset();
   const SpinGuard guard(g_lock);
-  // Published by the release in SwitchOn, as what is in the states is.
+  // Published by the release in SwitchOn, like the content of the states.
   ++g_span;
   g_pid = CurrentPid();
   for (ThreadState* state = g_all; state != nullptr; state = state->next) {
@@ -218,7 +219,7 @@ bool StartThreads() {
   return g_has_key;
 }
 
-// An owner that ends takes the lock to give its state back, so it is there meanwhile.
+// An owner that ends takes the lock to return its state, so the state exists meanwhile.
 bool IsAnyThreadRecording() {
   const SpinGuard guard(g_lock);
   for (const ThreadState* state = g_all; state != nullptr; state = state->next) {
@@ -247,7 +248,7 @@ bool MakeThread() {
   if (state == nullptr) state = TakeFree();
   if (state == nullptr) state = Create();
   if (state == nullptr || !HasShard(*state)) {
-    if (state != nullptr) GiveBack(state);
+    if (state != nullptr) ReleaseState(state);
     g_region.Drop(DropReason::kNoThreadState);
     return false;
   }

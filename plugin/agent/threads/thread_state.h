@@ -1,14 +1,14 @@
-// What the agent keeps for each thread: its shard of the counters, its caches, and what it has
-// begun.
+// What the agent keeps for each thread: its shard of the counters, its caches, and what is open in
+// it.
 //
 // The record that the runner reads is made when the thread begins. The state is made at a thread's
-// first traced allocation, in private memory of the agent's own. It is given back when the thread
-// ends (by a thread-specific key's destructor, in the last round of destructors), and a later
-// thread takes it over.
+// first traced allocation, in private memory of the agent's own. When the thread ends (in a
+// thread-specific key's destructor, in the last round of destructors), the state becomes free for a
+// later thread.
 //
 // Tracing may be disabled and enabled again, into another region: each time is a span
-// (base/epoch.h). A thread makes its record and its state anew when it first comes by in a new
-// span. Until then the hot path finds that the state's epoch is not the present one.
+// (base/epoch.h). A thread makes its record and its state again when it first calls the agent in a
+// new span. Until then the hot path finds that the state's epoch is not the present one.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@
 
 namespace leakgate::agent {
 
-// A context that the thread has made. Where the same window, allowance and phase come back, as in a
+// A context that the thread has made. If the same window, allowance and phase come again, as in a
 // loop, no other context is needed.
 struct KnownContext {
   std::uint32_t window;
@@ -34,7 +34,7 @@ struct KnownContext {
 };
 inline constexpr std::uint32_t kKnownContexts = 64;
 
-// A local static variable that the thread initialises now, by its guard, and the window that was
+// A local static variable that the thread is initialising, by its guard, and the window that was
 // current when that began.
 struct BegunStatic {
   const void* guard;
@@ -42,9 +42,9 @@ struct BegunStatic {
 };
 inline constexpr std::uint32_t kMostBegunStatics = 16;
 
-// `epoch`, `context` and the memo's stacks are of one moment: see Refresh in record/recorder.cpp.
+// `epoch`, `context` and the memo's stacks are from one moment: see Refresh in record/recorder.cpp.
 struct ThreadState {
-  // What the thread allocates next needs another context.
+  // Makes the thread's next allocation need another context.
   void ForgetContext() {
     context = 0;
     epoch = 0;
@@ -53,18 +53,19 @@ struct ThreadState {
   std::uint64_t epoch = 0;      // as CurrentEpoch
   std::uint32_t context = 0;    // the shard's window and phase, this thread, its allowance
   std::uint32_t thread = 0;     // its id in the region
-  std::uint32_t allowance = 0;  // the innermost that holds
+  std::uint32_t allowance = 0;  // the innermost that is in force
   CounterShard* shard = nullptr;
   StackMemo memo;
-  std::uint32_t opening_window = 0;   // begun, but not yet counted from (windows.h)
+  std::uint32_t opening_window = 0;   // begun, but counting for it has not begun yet (windows.h)
   std::uint32_t closing_window = 0;   // ended, but not yet judged
-  std::uint32_t ended_iteration = 0;  // whose end the runner has not been told of
+  std::uint32_t ended_iteration = 0;  // whose end has not been reported to the runner
   KnownContext known_contexts[kKnownContexts] = {};
   std::uint32_t span = 0;
-  const ThreadHandle* owner = nullptr;  // nullptr: given back
+  const ThreadHandle* owner = nullptr;  // nullptr: the state is free
   ThreadState* next_free = nullptr;
-  ThreadState* next = nullptr;    // of all states there are
-  char* walking_stack = nullptr;  // memory to walk a stack on that has no room; see recorder.cpp
+  ThreadState* next = nullptr;  // of all states there are
+  // Memory for walking a stack that has no room for it; see recorder.cpp.
+  char* walking_stack = nullptr;
   StackWalker walker;
   StackTrail trail;
   EventCursor events;
@@ -72,27 +73,27 @@ struct ThreadState {
   BegunStatic begun_statics[kMostBegunStatics] = {};  // the innermost last
 };
 
-// Who writes the thread's events. REQUIRES: `state` has a shard.
+// Returns the thread that writes the events. REQUIRES: `state` has a shard.
 inline EventThread EventThreadOf(ThreadState& state) {
   return {state.thread, state.events, *state.shard};
 }
 
 // Where a thread comes from, as far as is known.
 struct ThreadOrigin {
-  std::uint32_t span = 0;  // that the rest is of
+  std::uint32_t span = 0;  // the span to which the rest belongs
   std::uint32_t parent = 0;
   std::uint32_t stack = 0;         // of the call that created it
   std::uint32_t birth_window = 0;  // current when it was made
 };
 
-// Registers this thread, which begins, and asks to be called at its end. Threads that do not come
-// by here are registered when they first allocate. REQUIRES: tracing is on.
+// Registers this thread, which is beginning, and arranges to be called at its end. Threads that do
+// not go through here are registered when they first allocate. REQUIRES: tracing is on.
 void BeginThread(ThreadOrigin origin);
 
 // Notes the frame that calls main, or this thread's own function: see unwind/stack_memo.h.
 void NoteFirstFrame(const FirstFrame& first);
 
-// Makes this thread's state if it has none of this span. Counts a drop and returns false if there
+// Makes this thread's state if it has none in this span. Counts a drop and returns false if there
 // is no memory. REQUIRES: tracing is on.
 [[nodiscard]] bool MakeThread();
 
@@ -104,12 +105,12 @@ void NoteFirstFrame(const FirstFrame& first);
 // REQUIRES: no thread records.
 [[nodiscard]] bool StartThreads();
 
-// Whether a thread is in the middle of recording, or of making its state. A thread that is in the
-// agent's code and has not begun to record is not seen, nor is one that is no longer there.
+// Returns whether a thread is in the middle of recording, or of making its state. A thread that is
+// in the agent's code and has not begun to record is not seen, nor is one that no longer exists.
 // REQUIRES: since SwitchOff, each thread has been stopped once outside of the agent's code, or has
-// waited in the kernel, as the runner sees to (runner/attach/linux/target.h, AwaitThreadsOutside).
-// Else a thread may have found tracing on, and what it does be still on its way to memory
-// (tests/unit/memory_model/switch_test.cpp). The hot path pays for no fence so.
+// waited in the kernel. The runner ensures this (runner/attach/linux/target.h,
+// AwaitThreadsOutside). Otherwise a thread may have found tracing on, and its stores may not be
+// visible yet (tests/unit/memory_model/switch_test.cpp). So the hot path needs no fence.
 [[nodiscard]] bool IsAnyThreadRecording();
 
 }  // namespace leakgate::agent

@@ -51,7 +51,7 @@ enum Operation : std::uint8_t {
   kNop = 0x96,
 };
 
-// The machine of DWARF expressions: a stack of words. Any error sticks.
+// The machine of DWARF expressions: a stack of words. Once an error has occurred, it stays.
 class Machine {
  public:
   Machine(const Expression& expression, const RegisterFile& registers, StackMemory& memory)

@@ -83,7 +83,7 @@ DescriptionStatus FindRecord(const FrameSection& section, std::uint64_t pc, Reco
                                                               : DescriptionStatus::kMalformed;
 }
 
-// What a CIE's augmentation letters say about it.
+// Reads what the letters of a CIE's augmentation mean.
 bool ReadAugmentation(const char* letters, ByteCursor& cursor, FrameDescription& found) {
   found.pointer_encoding = 0;
   if (*letters == '\0') return true;
@@ -103,9 +103,9 @@ bool ReadAugmentation(const char* letters, ByteCursor& cursor, FrameDescription&
     } else if (*letters == 'S') {
       found.is_signal_frame = true;
     } else if (*letters == 'B' || *letters == 'G') {
-      // aarch64: the return address is signed by the other key; the frame's memory has tags.
+      // On aarch64: the return address is signed by the other key; the frame's memory has tags.
     } else {
-      break;  // the length skips what is not known
+      break;  // the length skips unknown parts
     }
   }
   const auto read = static_cast<std::uint64_t>(cursor.position() - begin);

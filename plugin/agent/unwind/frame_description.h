@@ -9,14 +9,14 @@
 
 namespace leakgate::agent {
 
-// Where a module's frame descriptions are. Nothing is read outside of [begin, end), whatever
-// a damaged file says: all of it is mapped.
+// Where a module's frame descriptions are. Nothing is read outside of [begin, end), whatever a
+// damaged file contains: the whole range is mapped.
 struct FrameSection {
   const std::uint8_t* header = nullptr;  // .eh_frame_hdr; nullptr if the module has none
   const std::uint8_t* begin = nullptr;
   const std::uint8_t* end = nullptr;
 
-  // Whether what is `distance` bytes from `from` may be read.
+  // Returns whether the bytes at `distance` from `from` may be read.
   bool Has(const std::uint8_t* from, std::int64_t distance) const {
     return distance >= begin - from && distance < end - from;
   }

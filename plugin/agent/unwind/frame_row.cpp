@@ -29,8 +29,8 @@ enum Instruction : std::uint8_t {
   kValOffset = 0x14,
   kValOffsetSf = 0x15,
   kValExpression = 0x16,
-  // aarch64: from here on the return address is signed, or is no more. What is signed is always
-  // taken off (arch/aarch64/return_address.h).
+  // On aarch64: from here on the return address is signed, or no longer signed. Signatures are
+  // always removed (arch/aarch64/return_address.h).
   kNegateRaStateWithPc = 0x2C,
   kNegateRaState = 0x2D,
   kGnuArgsSize = 0x2E,
@@ -51,14 +51,15 @@ class RowBuilder {
       : description_(description), pc_(pc), reader_(reader), row_(reader.row_) {}
 
   bool Run() {
-    if (!HasComeThere() && !Begin()) return false;
+    if (!CanResume() && !Begin()) return false;
     reader_.pc_ = pc_;
     return Execute(reader_.at_, description_.program_end);
   }
 
  private:
-  // Whether what was done for an earlier pc is what would be done first for this one.
-  bool HasComeThere() const {
+  // Returns whether the instructions that were executed for an earlier pc are the first ones for
+  // this pc, too.
+  bool CanResume() const {
     return reader_.at_ != nullptr && reader_.program_begin_ == description_.program_begin &&
            reader_.pc_begin_ == description_.pc_begin && reader_.pc_ <= pc_;
   }
@@ -223,7 +224,7 @@ class RowBuilder {
     return cursor.ReadSleb() * description_.data_alignment;
   }
 
-  // Vector registers and the like have numbers above ours: of no use here.
+  // Vector registers and the like have higher numbers, and are of no use here.
   void SetRule(std::uint64_t number, const RegisterRule& rule) {
     if (number < kRegisterCount) row_.registers[number] = rule;
   }

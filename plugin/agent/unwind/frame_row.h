@@ -47,25 +47,25 @@ struct FrameRow {
   RegisterRule registers[kRegisterCount];
 };
 
-// Builds rows. It keeps where it has come to in a function's instructions, and goes on from there
-// when a later pc of the same function is asked for: a compiler may make one function of all that
-// initialises a file, with thousands of calls and instructions, and a program asks for one call
-// after the other.
+// Builds rows. It keeps its position in a function's instructions, and continues from there when a
+// later pc of the same function is asked for: a compiler may make one function of all initialisers
+// of a file, with thousands of calls and instructions, and a program asks for one call after the
+// other.
 //
 // Used by one thread at a time. Memory of zeros is an object that has read nothing.
 class FrameRowReader {
  public:
-  // Finds the description that covers `pc`. The next pc that is asked for is mostly of the same
-  // function as the last, whose description is kept.
+  // Finds the description that covers `pc`. Mostly the next pc is in the same function as the last,
+  // whose description is kept.
   [[nodiscard]] DescriptionStatus Describe(const FrameSection& section, std::uint64_t pc);
-  // The one that was found last.
+  // The description that was found last.
   const FrameDescription& description() const { return description_; }
 
   // Returns the row, which is valid until the next call; nullptr if an instruction is malformed or
   // not known. REQUIRES: Describe has found a description for `pc`.
   [[nodiscard]] const FrameRow* Read(std::uint64_t pc);
 
-  // Called where the code that was mapped may be gone: another may be at the same place.
+  // Must be called when the mapped code may be gone: other code may be at the same place.
   void Forget() {
     at_ = nullptr;
     description_ = {};
@@ -80,7 +80,7 @@ class FrameRowReader {
   const std::uint8_t* program_begin_ = nullptr;
   std::uint64_t pc_begin_ = 0;
   std::uint64_t pc_ = 0;        // the last that was asked for
-  std::uint64_t location_ = 0;  // from where on the next instruction counts
+  std::uint64_t location_ = 0;  // the location from which the next instruction applies
   FrameRow row_;
   FrameRow initial_;
   FrameRow remembered_[kMaxRemembered];

@@ -51,8 +51,8 @@ std::optional<std::uint64_t> CallersValue(const RegisterRule& rule, std::uint32_
   return std::nullopt;
 }
 
-// Registers that a callee need not preserve are the caller's no more, unless the frame is a
-// signal's, whose row says where each was saved.
+// Registers that a callee need not preserve no longer have the caller's values, unless the frame is
+// a signal's, whose row says where each was saved.
 RegisterFile CallersRegisters(const FrameRow& row, std::uint64_t cfa, const RegisterFile& registers,
                               StackMemory& memory) {
   RegisterFile caller;
@@ -66,8 +66,8 @@ RegisterFile CallersRegisters(const FrameRow& row, std::uint64_t cfa, const Regi
   return caller;
 }
 
-// Where calls leave the return address in a register, a function that calls none has it there
-// still. Where they do not, its number is no register's, and says where the frame's own pc is.
+// If calls leave the return address in a register, a function that makes no calls still has it
+// there. If they do not, this number belongs to no register, and stands for the frame's own pc.
 std::optional<std::uint64_t> ReturnAddressOf(const FrameRow& row, std::uint64_t cfa,
                                              const RegisterFile& registers, StackMemory& memory) {
   const RegisterRule& rule = row.registers[kReturnAddress];
@@ -77,7 +77,7 @@ std::optional<std::uint64_t> ReturnAddressOf(const FrameRow& row, std::uint64_t 
   return CallersValue(rule, kReturnAddress, cfa, registers, memory);
 }
 
-// The kernel has all registers of what a signal has interrupted, in the order of their numbers.
+// The kernel has saved all registers of the interrupted code, in the order of their numbers.
 StepResult StepSignalFrame(RegisterFile& registers, StackMemory& memory) {
   RegisterFile interrupted;
   std::uint64_t at = registers.value[kStackPointer] + kInterruptedRegistersAt;

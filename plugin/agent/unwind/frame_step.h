@@ -1,5 +1,5 @@
-// One step of the slow, general way out of a frame, by the frame row and with every register that
-// is known. It is for frames whose rule is kFull.
+// One step of the slow, general method of leaving a frame, by the frame row and with every register
+// that is known. It is for frames whose rule is kFull.
 #pragma once
 
 #include "common/unwind_end.h"

@@ -74,7 +74,8 @@ BuildId FindBuildId(std::uint64_t begin, std::uint64_t end, std::uint64_t bias) 
   return {};
 }
 
-// The frame descriptions, in the segment that they are in: between two there may be nothing.
+// Returns the frame descriptions, limited to their segment: between two segments there may be
+// nothing.
 FrameSection SectionOf(const LoadedObject& object) {
   const std::uint8_t* const header = object.frame_header;
   const Segments segments = SegmentsOf(object.begin, object.end);
@@ -150,8 +151,8 @@ void ModuleTable::NoteCodeOutside(std::uint64_t pc) {
   }
 }
 
-// Code that another thread notes just now is noted again: its walk finds that the epoch has
-// changed.
+// If another thread is noting code at the moment, it notes it again: its walk finds that the epoch
+// has changed.
 void ModuleTable::NoteUnmapped(std::uint64_t begin, std::uint64_t end) {
   if (begin >= outside_end_.load(std::memory_order_relaxed) ||
       end <= outside_begin_.load(std::memory_order_relaxed)) {
@@ -162,8 +163,8 @@ void ModuleTable::NoteUnmapped(std::uint64_t begin, std::uint64_t end) {
   ModulesMayHaveGone();
 }
 
-// Where its path is not known, the build-id must do: to ask the kernel takes long, and a process
-// that has changed its root or its user may be told none any more.
+// If its path is not known, the build-id must be enough: asking the kernel takes long, and a
+// process that has changed its root or its user may not get an answer any more.
 bool ModuleTable::HasPathOf(const ModuleRecord& known, const Loaded& loaded) {
   if (loaded.path_length == 0 && loaded.build_id_length != 0) return true;
   return known.path.length == loaded.path_length &&
@@ -185,7 +186,7 @@ std::uint32_t ModuleTable::FindKnown(const Loaded& loaded) {
   return 0;
 }
 
-// `path` is nullptr if the kernel has to be asked.
+// `path` is nullptr if the kernel must be asked.
 std::uint32_t ModuleTable::Identify(Loaded& loaded, const char* path) {
   if (path == nullptr && loaded.build_id_length != 0) {
     const std::uint32_t id = FindKnown(loaded);

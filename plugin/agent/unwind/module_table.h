@@ -1,6 +1,6 @@
 // The modules that recorded stacks run through. They are found on demand, without the dynamic
 // linker's lock (find_object.h), so nothing here can deadlock with dlopen. Each module is recorded
-// once in the region, with its path and build-id. A module that is loaded anew, or another one at
+// once in the region, with its path and build-id. A module that is loaded again, or another one at
 // the same addresses, is recorded again, so that older stacks keep their meaning.
 #pragma once
 
@@ -28,19 +28,19 @@ class ModuleTable {
   // Returns the module that holds `pc` now.
   ModuleView Find(std::uint64_t pc);
 
-  // Begins anew, in another region, where nothing has been recorded.
+  // Starts again in another region, where nothing has been recorded.
   void Restart();
 
-  // Changes whenever a module may have been unmapped. Then what has been cached about pcs is to be
-  // forgotten.
+  // Changes whenever a module may have been unmapped. Then all that has been cached about pcs must
+  // be forgotten.
   std::uint32_t Epoch() const { return epoch_.load(std::memory_order_acquire); }
   void ModulesMayHaveGone();
 
   // Notes that a stack ran through code at `pc` that is in no module, such as code that the program
   // has made itself.
   void NoteCodeOutside(std::uint64_t pc);
-  // Says that [begin, end) has been unmapped, where a module may be mapped next. If code that is in
-  // no module was there, what has been cached about it is to be forgotten.
+  // Notes that [begin, end) has been unmapped, where a module may be mapped next. If code that is
+  // in no module was there, all that has been cached about it must be forgotten.
   void NoteUnmapped(std::uint64_t begin, std::uint64_t end);
 
  private:
@@ -52,10 +52,11 @@ class ModuleTable {
   std::uint32_t Identify(Loaded& loaded, const char* path);
   std::uint32_t Add(const Loaded& loaded);
 
-  // Released by who raises it, after the change, and acquired by Epoch().
+  // Stored with release when it is raised, after the change, and acquired by Epoch().
   std::atomic<std::uint32_t> epoch_{1};
-  // The bounds of the code outside that has been noted since the last change of the epoch by it.
-  // Relaxed: a thread that unmaps code comes after those that ran it, as the program sees to.
+  // The bounds of the code outside modules that has been noted since the epoch last changed because
+  // of it. Relaxed: a thread that unmaps code comes after those that ran it, as the program
+  // ensures.
   std::atomic<std::uint64_t> outside_begin_{~std::uint64_t{0}};
   std::atomic<std::uint64_t> outside_end_{0};
   SpinLock lock_;

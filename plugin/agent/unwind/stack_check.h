@@ -1,7 +1,7 @@
 // A second opinion on every stack that the agent records, whether it was proved or walked.
 //
-// Only the agent that tests/stack_check builds has it. In the one that users
-// get, kChecksStacks is false and no call is compiled.
+// Only the agent that tests/stack_check builds has it. In the released agent, kChecksStacks is
+// false and no call is compiled.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,8 @@ void StackMemo::Remember(const CallerFrame& caller, const StackTrail& trail, std
   const std::uint32_t size = (slots + 2 * kStride - 1) / (2 * kStride) * kStride;
   if (arena_used_ + size > kArenaSize) Forget();
 
-  // Innermost first: what has changed is mostly there. The outermost fills up.
+  // The innermost comes first, because changes are mostly there. The outermost words fill the last
+  // stride.
   Words* const begin = &arena_[arena_used_];
   arena_used_ += size;
   for (std::uint32_t i = 0; i < 2 * size; ++i) {
@@ -41,8 +42,8 @@ void StackMemo::Remember(const CallerFrame& caller, const StackTrail& trail, std
              .reserved = {}};
 }
 
-// Those further out are the first frame's and of what called it. Trails are from the outermost
-// frame inwards, so it is among the first, if it is there.
+// Slots further out belong to the first frame and to its callers. Trails begin with the outermost
+// frame, so the first frame is near their begin, if it is there.
 std::uint32_t StackMemo::FirstSlotToProve(const StackTrail& trail) const {
   if (first_.pc == 0 || trail.end != UnwindEnd::kOutermost) return 0;
   std::uint32_t index = 0;

@@ -1,26 +1,26 @@
 // Proves a stack without walking it. For stacks that a thread has walked before, the memo keeps the
 // words that the walk read. If the caller's pc and sp (and fp, where it matters) are the same and
-// every word holds what it held, a walk would read the same again, so the stack is the same. That
+// every word has its old value, a walk would read the same again, so the stack is the same. That
 // costs a load and a compare for each frame, and is exact without frame pointers.
 //
 // Entries are in sets of a few, by pc and sp, the newest first: one place in a loop may be reached
 // through several callers. The words are in an arena. When it is full, everything is forgotten, and
 // the stacks that are still in use come back.
 //
-// What is outward of the thread's first frame is not proved again and again. The first frame is the
-// one that calls main, or the thread's own function:
+// The frames outward of the thread's first frame are not proved again and again. The first frame is
+// the one that calls main, or the thread's own function:
 //
 //   malloc < Work < Run < main < MainAndItsEnd < __libc_start_call_main < __libc_start_main <
 //   _start
 //                              first frame     |  left out: these three return addresses
 //
-// It is entered once in the life of its thread. So wherever a walk comes to it, which the words
+// It is entered once in the life of its thread. So wherever a walk reaches it, which the words
 // further in and the return address into it prove, it is the same call of the same function, whose
-// callers wait for it and have not moved. That does not hold for any other frame: a function that
-// may be called twice may be called from two places, and nothing that happens in between needs to
-// come by here. (Not even for those outward of a test: a stack that is copied back, as some
-// coroutines are, has all of a test's frames below callers of its own.) Once the first frame has
-// been left, by whatever way, nothing leads to it, so the words that are compared do not hold.
+// callers wait for it and have not moved. That is not true for any other frame: a function that may
+// be called twice may be called from two places, and the agent may see nothing of what happens in
+// between. (It is not even true for the callers of a test: if a stack is copied back, as with some
+// coroutines, it has all of a test's frames below other callers.) Once the first frame has been
+// left, in whatever way, nothing leads to it, so the compared words differ.
 //
 // Only its own thread uses it.
 #pragma once
@@ -34,32 +34,33 @@
 
 namespace leakgate::agent {
 
-// A frame that is entered once in its thread's life: `pc` and `sp` are what it goes on with when
-// the call that it waits for returns. In an unknown one, pc is 0, which no frame's is.
+// A frame that is entered once in its thread's life: `pc` and `sp` are those with which it
+// continues when the call for which it waits returns. In an unknown one, pc is 0, which no frame's
+// is.
 struct FirstFrame {
   std::uint64_t pc = 0;
   std::uint64_t sp = 0;
-  std::uint32_t most_outward = 0;  // with more frames outward, it is not the one that was meant
+  std::uint32_t most_outward = 0;  // with more frames outward, it is not the intended one
 };
 
 class StackMemo {
  public:
-  // Returns where the id of the stack at `caller` is kept, or nullptr if none is proved. Looks only
-  // at the stack of the set that was found last.
+  // Returns where the id of the stack at `caller` is kept, or nullptr if none is proved. Checks
+  // only the stack of the set that was found last.
   __attribute__((always_inline)) inline const std::uint32_t* FindAgain(
       const CallerFrame& caller) const {
     const Entry& entry = SetOf(caller).ways[0];
     return IsAt(entry, caller) && Holds(entry) ? &entry.stack : nullptr;
   }
 
-  // Looks anywhere in the set. What is found moves to where FindAgain looks.
+  // Searches the whole set. A stack that is found moves to where FindAgain searches.
   std::optional<std::uint32_t> Find(const CallerFrame& caller);
 
   // Keeps the stack `id` at `caller`, whose walk left `trail`. Does nothing if it cannot be proved
   // from the words alone.
   void Remember(const CallerFrame& caller, const StackTrail& trail, std::uint32_t id);
 
-  // Forgets all if `module_epoch` is another than before: then pcs may mean something else.
+  // Forgets all if `module_epoch` differs from the previous one: then pcs may mean something else.
   void Enter(std::uint32_t module_epoch) {
     if (module_epoch != module_epoch_) Forget();
     module_epoch_ = module_epoch;
@@ -96,8 +97,8 @@ class StackMemo {
   static constexpr std::uint32_t kStride = kWordsStride;
   static constexpr std::uint32_t kArenaSize = 4096;
 
-  // By offset, so that it takes no multiplication. sp is a multiple of 16 at a
-  // call: its lowest bits say nothing.
+  // By offset, so that it takes no multiplication. sp is a multiple of 16 at a call, so its lowest
+  // bits carry no information.
   const Set& SetOf(const CallerFrame& caller) const {
     static_assert(sizeof(Set) == 1 << 7);
     const std::uint64_t offset = ((caller.pc << 7) ^ (caller.sp << 3)) & ((kSets - 1) << 7);
@@ -116,7 +117,7 @@ class StackMemo {
     return __builtin_expect(StillHold(entry.words), 1);
   }
 
-  // Where stacks differ, they mostly do so in the innermost frames.
+  // Stacks that differ mostly do so in the innermost frames.
   static bool HoldsInnermost(const Entry& entry) {
     return StillHold({entry.words.begin, entry.words.begin + kStride});
   }

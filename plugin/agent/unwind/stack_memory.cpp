@@ -20,7 +20,7 @@ bool StackMemory::Select(std::uint32_t index) {
   return true;
 }
 
-// Grows the range that the page touches, else takes the place of the oldest.
+// Extends the range that the page touches, or else replaces the oldest.
 void StackMemory::Remember(const Range& page) {
   for (std::uint32_t i = 0; i < kRangeCount; ++i) {
     if (ranges_[i].begin == page.end) {

@@ -1,6 +1,6 @@
-// Reads a thread's stack without ever faulting. Whether a page can be read is asked once, by a
-// harmless system call (linux/syscall.h, IsReadable), and remembered as a range. A thread has few
-// stacks (its own, a signal stack, coroutines), so there are few ranges.
+// Reads a thread's stack without ever faulting. A harmless system call checks once whether a page
+// can be read (linux/syscall.h, IsReadable), and the result is remembered as a range. A thread has
+// few stacks (its own, a signal stack, coroutines), so there are few ranges.
 //
 // Only its own thread uses it.
 #pragma once

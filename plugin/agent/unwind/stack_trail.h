@@ -1,6 +1,6 @@
-// A thread's last walked stack, outermost frame first, with what its walk read, which can prove
-// that the stack is still the same. Mostly the outer frames of the next stack are: they are taken
-// over as they are, with their nodes.
+// A thread's last walked stack, outermost frame first, with the words that its walk read, which can
+// prove that the stack is still the same. Mostly the outer frames of the next stack are: they are
+// kept as they are, with their nodes.
 //
 //   index   pc                 sp        slots (address = value)      node
 //   0       _start+0x21        7ffd..f0                               17
@@ -19,7 +19,7 @@ namespace leakgate::agent {
 
 struct TrailFrame {
   std::uint64_t pc;  // as StackNode::pc
-  std::uint64_t sp;  // when the frame is the one at hand
+  std::uint64_t sp;  // when the frame is the current one
   std::uint64_t fp;
   std::uint32_t module;    // as StackNode::module
   std::uint32_t node;      // in the stack table
@@ -40,7 +40,7 @@ struct StackTrail {
   StackSlot slots[kMaxSlots];
   std::uint32_t depth = 0;
   UnwindEnd end = UnwindEnd::kOutermost;
-  // False where a step took more than sp, fp and the slots can tell.
+  // False if a step needed more than sp, fp and the slots.
   bool is_provable = false;
 
   std::uint32_t slot_count() const { return depth == 0 ? 0 : frames[depth - 1].slot_end; }
@@ -58,8 +58,8 @@ class TrailJoin {
                   ? static_cast<std::int32_t>(trail.depth) - 1
                   : kNone) {}
 
-  // The number of outer frames that are the same, the one at `pc`, `sp`, `fp`
-  // included; 0 if the walk has not met the trail. Ask for each frame in turn.
+  // Returns the number of outer frames that are the same, including the one at `pc`, `sp`, `fp`; 0
+  // if the walk has not met the trail. Must be called for each frame in turn.
   std::uint32_t Meet(std::uint64_t pc, std::uint64_t sp, std::uint64_t fp) {
     while (next_ >= 0 && trail_.frames[next_].sp < sp) --next_;
     if (next_ < 0 || trail_.frames[next_].sp != sp) return 0;
@@ -86,7 +86,7 @@ class TrailJoin {
 
   static bool Holds(const StackSlot& slot) { return Difference(slot) == 0; }
 
-  // Whether four do, without a branch for each.
+  // Returns whether four slots do, without a branch for each.
   static bool AllHold(const StackSlot* slots) {
     return (Difference(slots[0]) | Difference(slots[1]) | Difference(slots[2]) |
             Difference(slots[3])) == 0;

@@ -21,7 +21,7 @@ std::uint32_t StackWalker::Walk(ModuleTable& modules, const CallerFrame& caller,
                                 StackTrail& trail) {
   const std::uint32_t epoch = modules.Epoch();
   if (epoch != module_epoch_) {
-    // A new thread's cache is empty, and not in memory yet.
+    // A new thread's cache is empty, and has no memory yet.
     if (module_epoch_ != 0) rules_.Forget();
     row_reader_.Forget();
     module_ = {};
@@ -60,7 +60,7 @@ std::uint32_t StackWalker::Walk(ModuleTable& modules, const CallerFrame& caller,
     }
     if (step == Step::kEnded) break;
   }
-  // Deeper than the limit with the frames that would be kept: walk it all.
+  // The stack is deeper than the limit with the frames that would be kept: all of it is walked.
   if (kept + passed > depth_limit_) {
     trail.depth = 0;
     return Walk(modules, caller, trail);
@@ -73,7 +73,7 @@ std::uint32_t StackWalker::Walk(ModuleTable& modules, const CallerFrame& caller,
 }
 
 // Called from the outermost of the new frames inwards: whether the frame pointer matters at a frame
-// depends on whether it does at the frame's caller.
+// depends on whether it matters at the frame's caller.
 void StackWalker::Append(const Passed& passed, StackTrail& trail) {
   const bool caller_depends_on_fp = trail.depth != 0 && trail.innermost().depends_on_fp;
   std::uint32_t slot = trail.slot_count();
@@ -96,7 +96,7 @@ void StackWalker::AppendSlot(const StackSlot& read, std::uint32_t& slot, StackTr
   if (!own_stack_.Contains(read.address)) trail.is_provable = false;
 }
 
-// StepOut for a plain rule, as most are.
+// StepOut for a plain rule, which most rules are.
 StackWalker::Step StackWalker::StepOutPlain(const UnwindRule& rule, Position& at, Passed& passed,
                                             UnwindEnd& end) {
   passed.slot_count = 0;
@@ -155,7 +155,7 @@ StackWalker::Step StackWalker::StepOut(const UnwindRule& rule, Position& at, Pas
     end = UnwindEnd::kUnreadableStack;
     return Step::kEnded;
   }
-  // A signal may have interrupted another stack; all other callers are above.
+  // A signal may have interrupted code on another stack; all other callers are above.
   if (cfa <= at.sp && !rule.is_signal_frame) {
     end = UnwindEnd::kNotAStack;
     return Step::kEnded;
@@ -232,12 +232,12 @@ const RuleCache::Entry& StackWalker::MakeRule(ModuleTable& modules, std::uint64_
   if (module_.id == 0) {
     module_ = {};
     modules.NoteCodeOutside(lookup_pc);
-    entry.lookup_pc = 0;  // looked up anew each time: a module may be mapped there by then
+    entry.lookup_pc = 0;  // looked up each time: later a module may be mapped there
   }
   return entry;
 }
 
-// Starts anew from the agent's own frame, where every register is at hand.
+// Starts again from the agent's own frame, where every register is available.
 void StackWalker::WalkWithAllRegisters(ModuleTable& modules, const CallerFrame& caller,
                                        StackTrail& trail) {
   RegisterFile registers = CaptureRegisters();
@@ -262,8 +262,8 @@ void StackWalker::WalkWithAllRegisters(ModuleTable& modules, const CallerFrame& 
     trail.end = step.end;
     if (step.kind == StepResult::Kind::kEnded || registers.value[kProgramCounter] == 0) break;
     trail.end = UnwindEnd::kNotAStack;
-    // Where calls leave the return address in a register, what a signal has interrupted may have
-    // nothing on the stack.
+    // If calls leave the return address in a register, interrupted code may have nothing on the
+    // stack.
     const std::uint64_t least_sp = is_exact ? sp : sp + 1;
     if (registers.value[kStackPointer] < least_sp && !step.was_signal_frame) break;
     trail.end = UnwindEnd::kDepthLimit;

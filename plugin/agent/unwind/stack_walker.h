@@ -21,17 +21,18 @@ namespace leakgate::agent {
 class StackWalker {
  public:
   // Turns `trail`, the thread's last stack, into the stack at `caller`. Frames that are proved
-  // unchanged are kept. Returns how many, counted from the outermost. The stack table is to fill in
-  // the nodes of the others.
+  // unchanged are kept. Returns how many, counted from the outermost. The stack table must then
+  // fill in the nodes of the others.
   std::uint32_t Walk(ModuleTable& modules, const CallerFrame& caller, StackTrail& trail);
 
-  // Whether the stack pointer is surely on the thread's own stack, which has room for the agent.
+  // Returns whether the stack pointer is surely on the thread's own stack, which has room for the
+  // agent.
   bool IsSurelyOnOwnStack(std::uint64_t sp) const { return own_stack_.SurelyContains(sp); }
 
   // Returns how many rules were not in the cache since the last call.
   std::uint32_t TakeRulesMade() { return std::exchange(rules_made_, 0); }
 
-  // Called by a thread that begins to use this walker: what is known of the stack before is
+  // Called when a thread begins to use this walker: all that is known of the previous stack is
   // forgotten. Stacks are cut at `depth_limit` frames.
   void Begin(const OwnStack& own_stack, std::uint32_t depth_limit) {
     own_stack_ = own_stack;
@@ -62,7 +63,7 @@ class StackWalker {
   };
   enum class Step : std::uint8_t { kStepped, kEnded, kNeedsRegisters };
 
-  // Inline, though long: a walk of one frame is most of what a new stack costs.
+  // Inline, although it is long: a walk of one frame is most of the cost of a new stack.
   inline void Append(const Passed& passed, StackTrail& trail);
   inline void AppendSlot(const StackSlot& read, std::uint32_t& slot, StackTrail& trail);
   inline Step StepOutPlain(const UnwindRule& rule, Position& at, Passed& passed, UnwindEnd& end);
@@ -82,14 +83,15 @@ class StackWalker {
   OwnStack own_stack_;
   StackMemory memory_;
   RuleCache rules_;
-  // Of the rule that was made last: the next one is mostly of the same function or module.
+  // The reader of the rule that was made last: the next rule is mostly of the same function or
+  // module.
   FrameRowReader row_reader_;
   ModuleView module_;
   std::uint32_t module_epoch_ = 0;
   std::uint32_t rules_made_ = 0;
   std::uint32_t depth_limit_ = kDefaultStackDepth;
-  // The frames of the walk at hand, innermost first. Like the trail, it costs the memory of the
-  // deepest stack so far, not of the deepest that there may be.
+  // The frames of the present walk, innermost first. Like the trail, it takes the memory of the
+  // deepest stack so far, not of the deepest possible one.
   Passed passed_[kMaxStackDepth];
 };
 

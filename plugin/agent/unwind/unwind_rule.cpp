@@ -13,7 +13,7 @@
 namespace leakgate::agent {
 namespace {
 
-// An expression of the form `register + offset`, with or without a load behind it.
+// An expression of the form `register + offset`, possibly followed by a load.
 struct SimpleExpression {
   std::uint32_t base_register;
   std::int64_t offset;

@@ -1,6 +1,6 @@
 // An unwind rule: how to get from a frame at one pc to its caller, reduced to what the stack
-// pointer (sp) and the frame pointer (fp) alone can tell. Nearly every frame has such a rule. The
-// few that need another register or a real expression are kFull, and are left by the frame row
+// pointer (sp) and the frame pointer (fp) alone can show. Nearly every frame has such a rule. The
+// few that need another register or a real expression are kFull, and are handled by the frame row
 // (frame_row.h).
 #pragma once
 
@@ -12,7 +12,7 @@ namespace leakgate::agent {
 
 struct UnwindRule {
   enum class Kind : std::uint8_t {
-    kCompact,    // the members below say it all
+    kCompact,    // the members below are the whole rule
     kFull,       // needs the frame row and more registers
     kOutermost,  // there is no caller
     kNoInfo,     // no frame description covers the pc
@@ -36,14 +36,16 @@ struct UnwindRule {
   Slot fp = Slot::kSame;
   Slot return_address = Slot::kAtCfa;
   bool is_signal_frame = false;  // the caller was interrupted: its pc is exact
-  // Compact as compilers have it mostly: cfa = sp or fp + cfa_offset, the rest is at the cfa.
+  // Compact in the form that compilers mostly use: cfa = sp or fp + cfa_offset, the rest is at the
+  // cfa.
   bool is_plain = false;
   std::int32_t cfa_offset = 0;
   std::int32_t fp_offset = 0;
   std::int32_t return_address_offset = 0;
 };
 
-// Whether a signal's handler returns to the code at `lookup_pc`, which has no frame description.
+// Returns whether a signal handler returns to the code at `lookup_pc`, which has no frame
+// description.
 [[nodiscard]] bool IsSignalReturn(std::uint64_t lookup_pc);
 
 // Reduces `row`. The rule is kFull if that cannot be done.
@@ -69,8 +71,8 @@ class RuleCache {
     UnwindRule rule;
   };
 
-  // The entry's place, by Fibonacci hashing (Knuth, TAOCP 6.4): holds `lookup_pc` if it was cached,
-  // else is for the caller to fill.
+  // Returns the entry's place, by Fibonacci hashing (Knuth, TAOCP 6.4): it holds `lookup_pc` if
+  // that was cached; otherwise the caller fills it.
   Entry& Slot(std::uint64_t lookup_pc) {
     return entries_[(lookup_pc * 0x9E37'79B9'7F4A'7C15ULL) >> (64 - kBits)];
   }

@@ -74,7 +74,7 @@ std::uint32_t Add(const Request& request) {
   return id;
 }
 
-// The allowance's id, a known one's if it was given before.
+// Returns the allowance's id, which is a known one if it was given before.
 std::uint32_t Intern(const Request& request) {
   const SpinGuard guard(g_lock);
   if (g_index == nullptr) g_index = static_cast<Index*>(MapOwn(sizeof(Index)));
@@ -95,14 +95,14 @@ std::uint32_t Intern(Recording recording, AllowanceKind kind, const GivenAllowan
   return Intern({kind, window, recording.thread().thread, given});
 }
 
-// What a scope is given to remember: an allowance, and the thread that it was on.
+// The token of a scope: its allowance, and the thread on which it began.
 std::uint32_t TokenOf(const ThreadState& thread, std::uint32_t allowance) {
   constexpr std::uint32_t kThreads = 1U << 15;  // so it is never LEAKGATE_NOT_BEGUN
   return (thread.thread % kThreads) * kMaxAllowances + allowance;
 }
 
-// One that was given before tracing was disabled is another region's, and one of a window that has
-// ended holds no longer.
+// An allowance that was given before tracing was disabled belongs to another region, and one of a
+// window that has ended is no longer in force.
 bool MayHold(std::uint32_t allowance) {
   if (allowance >= g_region.header().allowance_count.load(std::memory_order_relaxed)) return false;
   const WindowRecord& window = g_region.windows()[g_region.allowances()[allowance].window];
@@ -110,7 +110,7 @@ bool MayHold(std::uint32_t allowance) {
          static_cast<std::uint32_t>(WindowState::kOpen);
 }
 
-// The thread needs another context for what it allocates next.
+// Sets the thread's allowance. It needs another context for its next allocation.
 void Hold(ThreadState& thread, std::uint32_t allowance) {
   thread.allowance = allowance;
   thread.ForgetContext();

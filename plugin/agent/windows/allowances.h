@@ -18,21 +18,21 @@ struct GivenAllowance {
   std::int64_t blocks;  // likewise
 };
 
-// Puts what this thread allocates from now on within the allowance. Returns what stands for the
-// allowance that held before, which is to be restored at the end, by the same thread: another one's
-// call is without effect.
+// Makes the allowance apply to this thread's allocations from now on. Returns a token for the
+// previous allowance, which the same thread must restore at the end: another thread's call has no
+// effect.
 std::uint32_t BeginAllowance(Recording recording, const GivenAllowance& given);
 void RestoreAllowance(Recording recording, std::uint32_t before);
 
-// The window, a test or a suite, ends on this thread. A scope of that window that still holds was
-// left by a jump, is kept by somebody, or was ended by another thread: it is noted as left on, and
-// holds no longer.
+// Must be called when the window, a test or a suite, ends on this thread. If a scope of that window
+// is still active, a jump has left it, its object was kept, or another thread has ended it: it is
+// noted as left on, and is no longer in force.
 void EndAllowancesOf(Recording recording, std::uint32_t window);
 
-// Begins anew, in another region, where nothing has been given. REQUIRES: no thread records.
+// Starts again in another region, where nothing has been given. REQUIRES: no thread records.
 void RestartAllowances();
 
-// Notes that the current window means to leave so much.
+// Notes that the current window leaves so much on purpose.
 void ExpectOutstanding(Recording recording, const GivenAllowance& given);
 
 }  // namespace leakgate::agent

@@ -39,7 +39,7 @@ Outstanding Allocated(const CounterShard& shard) {
   return Difference(Load(shard.allocated), Load(shard.allocated_before));
 }
 
-// Release: a sum that has the free of a block has its allocation, too (SumOnce).
+// Release: a sum that includes the free of a block includes its allocation, too (SumOnce).
 void AddToRecord(const Charge& charge, const Outstanding& outstanding) {
   WindowRecord& record = g_region.windows()[charge.window & (kMaxWindows - 1)];
   record.live_bytes.fetch_add(outstanding.bytes, std::memory_order_release);
@@ -49,7 +49,7 @@ void AddToRecord(const Charge& charge, const Outstanding& outstanding) {
 
 std::uint32_t ShardCount() { return g_region.header().shard_count.load(std::memory_order_acquire); }
 
-// The sum of all sequence numbers, which only grow; odd: a hand-over is under way.
+// The sum of all sequence numbers, which only grow. If it is odd, a hand-over is in progress.
 struct Sequences {
   std::uint64_t sum = 0;
   bool is_moving = false;
@@ -65,7 +65,7 @@ Sequences SumSequences(std::uint32_t count) {
   return result;
 }
 
-// Sums until no hand-over came in between; not exact if one always did.
+// Sums until no hand-over occurs during a sum. The result is not exact if one always does.
 template <typename SumUp>
 WindowSum SumUndisturbed(const SumUp& sum_up) {
   constexpr int kAttempts = 16;
@@ -82,10 +82,10 @@ WindowSum SumUndisturbed(const SumUp& sum_up) {
   return sum;
 }
 
-// Adds to `sum`, which has been handed over, what shards have that count for what is summed. All
-// that has been freed is read before all that has been allocated: a block that a thread allocates
-// and frees meanwhile may count, but none that lives on is missed, whichever threads have had it.
-// The fence pairs with the releases in AddAsOwner and AddToRecord.
+// Adds to `sum`, which has been handed over, the counts of the shards that count for what is
+// summed. All frees are read before all allocations: a block that a thread allocates and frees
+// meanwhile may count, but no block that stays live is missed, whichever threads have had it. The
+// fence pairs with the releases in AddAsOwner and AddToRecord.
 template <typename CountsForIt>
 WindowSum SumOnce(WindowSum sum, std::uint32_t count, const CountsForIt& counts_for_it) {
   const auto add = [&](Outstanding (*part)(const CounterShard& shard)) {
@@ -103,8 +103,8 @@ WindowSum SumOnce(WindowSum sum, std::uint32_t count, const CountsForIt& counts_
   return sum;
 }
 
-// Returns the entry; nothing if the table is full. Then only the count goes on, up to where it
-// would begin again.
+// Returns the entry; nothing if the table is full. Then only the count continues, up to where it
+// would wrap around.
 std::optional<std::uint32_t> NoteEarlierFree(const EarlierFree& freed) {
   constexpr std::uint32_t kMaxCount = 1U << 31;
   std::atomic<std::uint32_t>& count = g_region.header().earlier_free_count;
@@ -115,7 +115,7 @@ std::optional<std::uint32_t> NoteEarlierFree(const EarlierFree& freed) {
   EarlierFree& entry = g_region.earlier_frees()[index];
   entry.stack = freed.stack;
   entry.size_bytes = freed.size_bytes;
-  // Last, with release: an entry without a window is not there yet.
+  // The window is stored last, with release: an entry without a window is not complete yet.
   std::atomic_ref(entry.window).store(freed.window, std::memory_order_release);
   return index;
 }
@@ -191,8 +191,8 @@ WindowSum SumPhases(std::uint32_t first, std::uint32_t end) {
   });
 }
 
-// What has been freed is read after all that has been allocated: so what is live according to the
-// totals was never more than at one moment in between.
+// All frees are read after all allocations: so the live amount by these totals was never more than
+// at one moment in between.
 Totals SumTotals() {
   Totals totals{};
   const std::uint32_t count = ShardCount();
@@ -201,7 +201,7 @@ Totals SumTotals() {
     totals.allocated_bytes += allocated.bytes;
     totals.allocated_blocks += allocated.blocks;
   }
-  // Acquire: no later load is done before those above. It pairs with nothing that is written.
+  // Acquire: no later load is executed before those above. It pairs with no store.
   std::atomic_thread_fence(std::memory_order_acquire);
   for (std::uint32_t i = 0; i < count; ++i) {
     const CounterShard& shard = g_region.shards()[i];

@@ -1,9 +1,9 @@
 // Counting on the hot path: each thread adds to its own shard with plain stores. A shard counts for
-// one window and one phase at a time. When these change, what is outstanding in them is handed over
-// to the record of the window, and of the phase.
+// one window and one phase at a time. When these change, its outstanding amount is handed over to
+// the record of the window, and of the phase.
 //
-// A sum over shards is exact when no other thread is allocating. Else it may be too large, and is
-// never too small. If a thread hands over in the middle of it, sequence numbers tell
+// A sum over shards is exact when no other thread is allocating. Otherwise it may be too large, and
+// is never too small. If a thread hands over during it, sequence numbers show this
 // (tests/unit/memory_model/sums_test.cpp).
 #pragma once
 
@@ -21,17 +21,17 @@ namespace leakgate::agent {
 struct WindowSum {
   std::int64_t bytes = 0;
   std::int64_t blocks = 0;
-  bool is_exact = false;  // false if threads kept handing over; then the live map knows better
+  bool is_exact = false;  // false if threads kept handing over; then the live map is more accurate
 };
 
-// A block that lives all the while is counted, whatever other threads do.
+// A block that stays live during the call is counted, whatever other threads do.
 [[nodiscard]] WindowSum SumWindow(std::uint32_t window);
 [[nodiscard]] Totals SumTotals();
 
 // Sums the phases from `first` to less than `end`.
 [[nodiscard]] WindowSum SumPhases(std::uint32_t first, std::uint32_t end);
 
-// What a block is counted in: a window and a phase (phases.h).
+// For what a block is counted: a window and a phase (phases.h).
 struct Charge {
   std::uint32_t window = 0;
   std::uint32_t phase = 0;
@@ -46,18 +46,18 @@ inline Charge ChargeOf(const CounterShard& shard) {
 
 // Makes the owner's shard count for `charge` from now on.
 void HandOver(CounterShard& shard, const Charge& charge);
-// A free as it was counted, so that it can be taken back.
+// A free as it was counted, so that it can be undone.
 struct CountedFree {
   Charge charge;  // of the allocation
   std::uint64_t size_bytes = 0;
   std::optional<std::uint32_t> earlier_free;  // its entry in the region's table
 };
 
-// Counts that a block was freed whose window or phase is not the shard's. Blocks of another window
-// are also noted one by one. The block was allocated at `stack`.
+// Counts a free of a block whose window or phase is not the shard's. Blocks of another window are
+// also noted one by one. The block was allocated at `stack`.
 CountedFree CountFreeElsewhere(CounterShard& shard, const Charge& charge, std::uint64_t size_bytes,
                                std::uint32_t stack);
-// Takes back a free that was counted, but did not happen after all.
+// Undoes a free that was counted, but did not happen after all.
 void UndoFree(CounterShard& shard, const CountedFree& counted);
 
 inline void AddBlock(Tally& tally, std::uint64_t size_bytes) {
@@ -70,12 +70,12 @@ inline void RemoveBlock(Tally& tally, std::uint64_t size_bytes) {
   AddAsOwner(tally.blocks, ~std::uint64_t{0});
 }
 
-// Raises the current window's peak to what is live now. Once a window is closed, its peak counts
-// for the windows around it, too.
+// Raises the current window's peak to the present live amount. Once a window is closed, its peak
+// also counts for the windows around it.
 void NotePeak(CounterShard& shard);
 void RaisePeak(std::uint32_t window, std::uint64_t live_bytes);
 
-// Never more than there were: see SumTotals. More may have been freed meanwhile than was live.
+// Never more than were live: see SumTotals. More may have been freed meanwhile than was live.
 inline std::uint64_t LiveBytes(const Totals& totals) {
   const auto live = static_cast<std::int64_t>(totals.allocated_bytes - totals.freed_bytes);
   return live > 0 ? static_cast<std::uint64_t>(live) : 0;

@@ -14,7 +14,7 @@
 #include "plugin/agent/linux/new_file.h"
 #include "plugin/agent/linux/syscall.h"
 
-// glibc has it since 2.32. Weak: the agent is loaded all the same where it is missing.
+// glibc has it since 2.32. Weak: the agent can be loaded even if it is missing.
 extern "C" __attribute__((weak)) const char* strerrordesc_np(int error) noexcept;
 
 namespace leakgate::agent {
@@ -26,13 +26,13 @@ void Wake(std::atomic<std::uint32_t>& word) {
   RawSyscall(SYS_futex, Word(&word), FUTEX_WAKE, INT_MAX);
 }
 
-// The result of the wait: one that ends without cause is no harm.
+// Returns the result of the wait. A wait that ends without a cause does no harm.
 long WaitWhile(std::atomic<std::uint32_t>& word, std::uint32_t value) {
   const timespec patience{1, 0};
   return RawSyscall(SYS_futex, Word(&word), FUTEX_WAIT, static_cast<long>(value), Word(&patience));
 }
 
-// Returns false if the runner died instead of answering.
+// Returns false if the runner died before it answered.
 bool WaitForReply(Mailbox& mailbox, std::uint32_t request) {
   for (;;) {
     // Acquire pairs with the runner's release after it has written the answer.
@@ -45,14 +45,14 @@ bool WaitForReply(Mailbox& mailbox, std::uint32_t request) {
 // The thread whose turn it is to ask; 0: none.
 constinit std::atomic<std::uint32_t> g_asker{0};
 
-// The mailbox is this thread's, from its question until it has read the answer. Others may
-// wait for long: the runner may repeat a test meanwhile.
+// While this object lives, the mailbox is this thread's, from its question until it has read the
+// answer. Others may wait for a long time, because the runner may repeat a test meanwhile.
 class Turn {
  public:
   Turn() : tid_(static_cast<std::uint32_t>(CurrentTid())) {
     std::uint32_t asker = 0;
     while (!g_asker.compare_exchange_weak(asker, tid_, std::memory_order_acquire)) {
-      // A signal handler of this thread's would wait for ever.
+      // A signal handler of the asking thread would wait for ever.
       if (asker == tid_) return;
       if (asker != 0) WaitWhile(g_asker, asker);
       asker = 0;
@@ -91,7 +91,8 @@ std::uint32_t AtMost(std::uint32_t length, std::uint32_t limit) {
   return length < limit ? length : limit;
 }
 
-// Copies from the last verdict: the next question, perhaps another thread's, takes the mailbox.
+// Copies from the last verdict, because the next question, perhaps another thread's, overwrites the
+// mailbox.
 constinit char g_file[Mailbox::kFileCapacity] = {};
 constinit char g_text[Mailbox::kTextCapacity] = {};
 
@@ -114,7 +115,7 @@ Answered TakeError(const Mailbox& mailbox, const TextRoom& room) {
   return Answered::kWithError;
 }
 
-// Cuts what does not fit.
+// Writes the text, and cuts it if it does not fit.
 void Say(const TextRoom& room, std::initializer_list<std::string_view> parts) {
   if (room.capacity == 0) return;
   std::size_t length = 0;
@@ -126,8 +127,8 @@ void Say(const TextRoom& room, std::initializer_list<std::string_view> parts) {
   room.text[length] = '\0';
 }
 
-// Constant texts, which no locale changes: nothing is allocated and nothing locked. Returns nullptr
-// for an error that has none.
+// The texts are constant and independent of the locale, so nothing is allocated or locked. Returns
+// nullptr for an error without a text.
 const char* TextOf(int error) {
   if (&strerrordesc_np != nullptr) return strerrordesc_np(error);
   switch (error) {
@@ -188,7 +189,7 @@ std::optional<Amount> AskToMeasure(Question question, std::uint32_t measuring_wi
   return Amount{mailbox.bytes, mailbox.blocks};
 }
 
-void TellProbed(const ProbedObject* objects, std::uint32_t count) {
+void SendProbedOperators(const ProbedObject* objects, std::uint32_t count) {
   const Turn turn;
   if (!turn.is_held()) return;
   Mailbox& mailbox = g_region.mailbox();
@@ -201,7 +202,7 @@ Answered SaveSnapshot(const char* path, const TextRoom& room) {
   const Turn turn;
   if (!turn.is_held()) return Answered::kNo;
   NewFile file(path);
-  // Nothing is asked for what could not be written.
+  // If the file cannot be written, the runner is not asked.
   if (file.error() != 0) return CannotWrite(path, file.error(), room);
   Mailbox& mailbox = g_region.mailbox();
   if (!turn.Ask(Question::kTakeSnapshot)) return Answered::kNo;

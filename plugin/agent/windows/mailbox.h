@@ -26,14 +26,14 @@ struct RunnerQuestion {
   std::uint32_t subject = 0;  // as in the mailbox
 };
 
-// Returns an empty verdict if the runner has died: then it reports nothing, so no failure is
+// Returns an empty verdict if the runner has died: it reports nothing then, so no failure is
 // hidden. REQUIRES: this is the thread that runs the tests.
 RunnerVerdict AskRunner(const RunnerQuestion& asked);
 
-// For a fork child, which may have inherited the turn of a thread that is not there.
+// For a fork child, which may have inherited the turn of a thread that does not exist there.
 void ForgetTurns();
 
-// Where an answer's text goes. It ends in NUL, and is cut if it is too long.
+// The buffer for an answer's text. The text ends in NUL, and is cut if it is too long.
 struct TextRoom {
   char* text = nullptr;
   std::uint32_t capacity = 0;  // with the NUL; 0 if no text is wanted
@@ -44,17 +44,17 @@ struct Amount {
   std::int64_t blocks = 0;
 };
 
-// Returns what a measuring window has outstanding; nothing if that could not be told.
+// Returns what a measuring window has outstanding; nothing if that could not be found out.
 std::optional<Amount> AskToMeasure(Question question, std::uint32_t measuring_window,
                                    const TextRoom& room);
 
-// Sends what was found out about operators new and delete, and waits until the runner has used it.
-void TellProbed(const ProbedObject* objects, std::uint32_t count);
+// Sends the results about operators new and delete, and waits until the runner has used them.
+void SendProbedOperators(const ProbedObject* objects, std::uint32_t count);
 
 enum class Answered { kNo, kYes, kWithError };
 
-// Has the runner take a snapshot of this process, and writes it to `path`. The path means what it
-// means to the process itself (linux/new_file.h). On failure, `room` says why.
+// Makes the runner take a snapshot of this process, and writes it to `path`, which is resolved as
+// the process itself would (linux/new_file.h). On failure, `room` gets the reason.
 Answered SaveSnapshot(const char* path, const TextRoom& room);
 
 }  // namespace leakgate::agent

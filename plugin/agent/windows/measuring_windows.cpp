@@ -11,7 +11,7 @@ namespace {
 constinit SpinLock g_lock;
 constinit PhaseOrder g_order;
 
-// Names and files that are in the region's text already: mostly few, again and again.
+// Names and files that are already in the region's text: mostly a few that occur again and again.
 class KnownTexts {
  public:
   TextRef Of(std::string_view text) {
@@ -36,8 +36,8 @@ class KnownTexts {
 };
 constinit KnownTexts g_texts;
 
-// Counts the regions. A window's handle is its id in the region, and the region's number
-// above it: a window of an earlier one is never taken for one of this.
+// Counts the regions. A window's handle contains its id in the region and the region's number, so a
+// window of an earlier region is never confused with one of this region.
 constinit std::uint32_t g_regions = 0;
 
 std::uint32_t HandleOf(std::uint32_t window) { return g_regions * kMaxMeasuringWindows + window; }
@@ -73,7 +73,7 @@ std::uint64_t CountDrops() {
   return sum;
 }
 
-// Tests need contexts, too: half of them are theirs.
+// Tests need contexts, too, so half of them are reserved for tests.
 bool HasRoom(std::uint32_t window) {
   const std::uint32_t contexts = g_region.header().context_count.load(std::memory_order_relaxed);
   return window < kMaxMeasuringWindows && contexts < kMaxContexts / 2;
@@ -111,15 +111,15 @@ std::uint32_t Open(std::uint32_t thread, const MeasuringStart& start) {
 bool Close(std::uint32_t window, std::uint32_t thread) {
   const SpinGuard guard(g_lock);
   if (!IsIn(window, WindowState::kOpen)) return false;
-  // Before the phase that follows begins.
+  // This is set before the following phase begins.
   RecordOf(window).end_phase = g_order.end();
   g_order.Close(window, thread);
   SetState(window, WindowState::kClosed);
   return true;
 }
 
-// It has left nothing behind. The last one's number, and the last phase's, may be
-// another's.
+// Called if the window has left nothing behind. If it was the last one, its number, and the last
+// phase's, may be used again.
 void Forget(std::uint32_t window, std::uint32_t thread) {
   std::atomic<std::uint32_t>& count = g_region.header().measuring_window_count;
   const SpinGuard guard(g_lock);
@@ -133,7 +133,7 @@ void Forget(std::uint32_t window, std::uint32_t thread) {
   }
 }
 
-// This is certain: the counters never tell too little.
+// This is certain, because the counters are never too low.
 bool HasNothing(const MeasuringWindowRecord& record, std::uint32_t end_phase) {
   const WindowSum sum = SumPhases(record.first_phase, end_phase);
   return sum.is_exact && sum.blocks == 0;

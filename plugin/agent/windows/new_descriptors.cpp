@@ -13,7 +13,7 @@
 namespace leakgate::agent {
 namespace {
 
-// As many as poll keeps on the kernel's own stack.
+// The number that poll keeps on the kernel's own stack.
 constexpr std::size_t kKept = 24;
 // A program may have many descriptors open before its tests.
 constexpr int kMostLooked = 4096;

@@ -6,7 +6,7 @@
 namespace leakgate::agent {
 namespace {
 
-// There is no phase for what was open before, without a window that has ended since.
+// There is no phase for the windows that were open before without one that has ended since.
 constexpr std::uint32_t kNone = UINT32_MAX;
 
 }  // namespace
@@ -20,7 +20,7 @@ void PhaseOrder::Restart() {
   Enter(0);
 }
 
-// Each open window may need another phase when it closes, and must find it.
+// Each open window may need another phase when it closes, and that must be available.
 bool PhaseOrder::HasRoom() {
   if (highest_end_ + open_count_ + 2 > kMaxPhases) return false;
   if (nodes_ == nullptr) nodes_ = static_cast<Node*>(MapOwn(kMaxMeasuringWindows * sizeof(Node)));
@@ -34,7 +34,7 @@ std::uint32_t PhaseOrder::Begin(std::uint32_t thread) {
   return phase;
 }
 
-// Release pairs with the acquire in CurrentPhase: the record of the phase is there.
+// Release pairs with the acquire in CurrentPhase: the record of the phase is complete.
 void PhaseOrder::Enter(std::uint32_t phase) { g_phase.store(phase, std::memory_order_release); }
 
 std::uint32_t PhaseOrder::Open(std::uint32_t window, std::uint32_t thread) {

@@ -2,8 +2,8 @@
 // phase that holds for just these.
 //
 // Windows may end in any order. If the newest ends first, as scopes in code do, the phase from
-// before it opened comes back, so that a loop needs no new phases. Else a new phase begins. Every
-// function REQUIRES that the caller holds its lock.
+// before it opened becomes current again, so that a loop needs no new phases. Otherwise a new phase
+// begins. Every function REQUIRES that the caller holds its lock.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ class PhaseOrder {
   // REQUIRES: it is open.
   void Close(std::uint32_t window, std::uint32_t thread);
 
-  // Begins anew, in another region: no window is open, and no phase has begun.
+  // Starts again in another region: no window is open, and no phase has begun.
   void Restart();
 
   // All phases that have begun are below this number.
   std::uint32_t end() const { return end_; }
 
-  // Lets the last phase begin again if `thread` was the only one in it. REQUIRES: its window is
-  // closed, and all of its blocks are gone.
+  // Allows the last phase to begin again if `thread` was the only one in it. REQUIRES: its window
+  // is closed, and all of its blocks are gone.
   void TakeBackLast(std::uint32_t thread);
 
  private:

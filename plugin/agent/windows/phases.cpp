@@ -10,14 +10,14 @@ constinit std::atomic<std::uint32_t> g_phase{0};
 namespace {
 
 // Loads and stores of the last two are relaxed. `thread` is written under the lock of measuring
-// windows, before the phase is entered, which is a release. A thread that has been in the phase
-// before a window opened, as the program itself keeps it in order, has stored `is_shared` before
-// BeginPhase asks for it, which it does once more when it begins the phase again
+// windows, before the phase is entered, which is a release. If a thread was in the phase before a
+// window opened, and the program itself orders the two, it has stored `is_shared` before BeginPhase
+// reads it, which reads it once more when it begins the phase again
 // (tests/unit/memory_model/phase_test.cpp).
 struct PhaseRecord {
   std::atomic<std::int64_t> live_bytes;
   std::atomic<std::int64_t> live_blocks;
-  std::atomic<std::uint32_t> thread;     // that began it; 0: none has
+  std::atomic<std::uint32_t> thread;     // the thread that began it; 0: none has
   std::atomic<std::uint32_t> is_shared;  // 1: another thread has been in it
 };
 

@@ -1,7 +1,7 @@
-// Phases: numbers that tell which measuring windows were open when a block was allocated
-// (measuring_windows.h opens them; common/region_layout.h says what a number means).
+// Phases: numbers that stand for the measuring windows that were open when a block was allocated
+// (measuring_windows.h opens them; common/region_layout.h explains the numbers).
 //
-// Each phase has a count of its blocks, as a window has. What has not been handed over to the count
+// Each phase has a count of its blocks, like a window. What has not been handed over to the count
 // yet is in the shards whose `phase` it is. Phase 0, when no measuring window is open, is not
 // counted.
 #pragma once
@@ -28,11 +28,12 @@ struct PhaseCount {
 
 extern LEAKGATE_INTERNAL std::atomic<std::uint32_t> g_phase;
 
-// The phase of what is allocated now. It is changed before the epoch is raised. Acquire pairs with
-// the release in PhaseOrder::Enter: the table is there, and the phase's record says who began it.
+// Returns the phase of present allocations. It is changed before the epoch is raised. Acquire pairs
+// with the release in PhaseOrder::Enter: the table exists, and the phase's record contains the
+// thread that began it.
 inline std::uint32_t CurrentPhase() { return g_phase.load(std::memory_order_acquire); }
 
-// Maps the table of phases, at the first call. REQUIRES: one thread calls it at a time.
+// Maps the table of phases at the first call. REQUIRES: only one thread calls it at a time.
 [[nodiscard]] bool EnsurePhases();
 
 // Forgets the phases below `end`: none has begun. REQUIRES: nothing is traced.
@@ -42,13 +43,13 @@ void AddToPhase(std::uint32_t phase, std::int64_t bytes, std::int64_t blocks);
 // Returns what the records of the phases hold.
 [[nodiscard]] PhaseCount CountOf(const PhaseRange& phases);
 
-// A phase whose blocks are all gone may begin again, if no thread but the one that began it was
+// A phase whose blocks are all gone may begin again, if no thread except the one that began it was
 // ever in it. Another thread might be about to count a block.
 //
 // Notes that `thread` is about to count for `phase`.
 void NotePhaseOf(std::uint32_t phase, std::uint32_t thread);
-// Begins `phase` on behalf of `thread`. Returns false if it must not, since another thread began it
-// or was in it.
+// Begins `phase` on behalf of `thread`. Returns false if that is not allowed, since another thread
+// began it or was in it.
 [[nodiscard]] bool BeginPhase(std::uint32_t phase, std::uint32_t thread);
 [[nodiscard]] bool MayBeginAgain(std::uint32_t phase, std::uint32_t thread);
 

@@ -12,7 +12,8 @@
 namespace leakgate::agent {
 namespace {
 
-// The process may be killed for a system call. Relaxed, as other flags here: nothing is read by it.
+// The kernel may kill the process for a system call. Relaxed, like other flags here: nothing else
+// is published with it.
 constinit std::atomic<bool> g_is_confined{false};
 constinit std::atomic<bool> g_is_in_test{false};
 constinit std::atomic<bool> g_has_announced_end{false};
@@ -23,7 +24,7 @@ TextRef AddText(std::string_view text) {
   return g_region.AddText(text.data(), static_cast<std::uint32_t>(text.size()));
 }
 
-// Neighbouring tests are mostly of one file: its name is there already.
+// Neighbouring tests are mostly in one file, whose name is already there.
 TextRef AddFile(std::string_view file) {
   static constinit TextRef last{};
   const std::string_view known(g_region.text() + last.offset, last.length);
@@ -37,14 +38,14 @@ bool IsOpen(std::uint32_t window) {
              static_cast<std::uint32_t>(WindowState::kOpen);
 }
 
-// Tells a recording, if there is one. The thread may be recording already, or not.
+// Writes the event if a recording wants it. The thread may be recording already, or not.
 void NoteEvent(OtherEvent event, std::uint32_t window) {
   ThreadState* const thread = t_thread.state;
   if (!RecordsEvents() || thread == nullptr || thread->span != g_span) return;
   const Activity before = t_thread.activity;
-  t_thread.Become(Activity::kRecording);
+  t_thread.SetActivity(Activity::kRecording);
   NoteOther(EventThreadOf(*thread), event, window);
-  t_thread.Become(before);
+  t_thread.SetActivity(before);
 }
 
 void MarkBegin(WindowRecord& record) {
@@ -57,8 +58,8 @@ void MarkEnd(WindowRecord& record) {
   record.end_time_ns = MonotonicTime();
 }
 
-// Nothing outstanding, on the heap or mapped, is a pass without asking, as long as the
-// count is sure.
+// If nothing is outstanding, on the heap or mapped, the window passes without a question, as long
+// as the count is certain.
 bool NeedsJudging(const WindowSum& sum, const WindowRecord& record) {
   return !sum.is_exact || sum.blocks != 0 || record.mappings.load(std::memory_order_relaxed) != 0;
 }
@@ -79,20 +80,20 @@ bool AsksForDescriptors() {
   return RunnerAsks(kAskAtNewDescriptors) && !g_is_confined.load(std::memory_order_relaxed);
 }
 
-// Asked of suites: a test that passes makes no system call.
+// Used for suites only, so that a test that passes makes no system call.
 bool LeftDescriptors(const WindowRecord& record) {
   if (IsTest(record) || !AsksForDescriptors() || !HasNewDescriptors()) return false;
   ForgetFreeDescriptors();
   return true;
 }
 
-// Clears what calls that have returned left on the stack. Else a pointer to a block of the test may
-// stand in a part of the next frames that they do not use, and the runner would take it for a root.
-// Small: a signal handler's stack has hardly more.
+// Clears what calls that have returned left on the stack. Otherwise a pointer to a block of the
+// test may stand in an unused part of the next frames, and the runner would treat it as a root. The
+// range is small, because a signal handler's stack has hardly more.
 [[gnu::noinline]] void ClearDeadStack() {
   char dead[1024];
   __builtin_memset(dead, 0, sizeof(dead));
-  asm volatile("" : : "r"(dead) : "memory");  // what is written there counts
+  asm volatile("" : : "r"(dead) : "memory");  // makes the compiler write it
 }
 
 [[gnu::noinline]] RunnerVerdict CountAndJudge(std::uint32_t window) {
@@ -123,8 +124,8 @@ void AskAboutEnd(Question question) {
   AskRunner({question, window, 1});
 }
 
-// An initialiser that has begun in the window and has not ended never will: a jump has left it.
-// What the thread allocated since was marked as the initialiser's.
+// An initialiser that has begun in the window and has not ended never will, because a jump has left
+// it. What the thread allocated since was marked as the initialiser's.
 void NoteAbandonedStatics(ThreadState& thread, std::uint32_t window) {
   for (std::uint32_t i = 0; i < thread.begun_static_count; ++i) {
     if (thread.begun_statics[i].window != window) continue;
@@ -214,7 +215,7 @@ void EndIterationUnsettled(Recording recording, std::uint32_t iteration) {
 void NoteUnsettled() {
   const ThreadState& thread = *t_thread.state;
   if ((thread.opening_window | thread.closing_window | thread.ended_iteration) != 0) {
-    t_thread.Become(Activity::kUnsettled);
+    t_thread.SetActivity(Activity::kUnsettled);
   }
 }
 
@@ -230,7 +231,8 @@ void SettleWindows(Recording recording) {
   if (iteration != 0) TellIterationEnd(iteration);
   if (!IsOpen(opening)) return;
   MarkBegin(g_region.windows()[opening]);
-  NoteEvent(OtherEvent::kWindowBegins, opening);  // again: the later one counts
+  // The event is written again: the later one counts.
+  NoteEvent(OtherEvent::kWindowBegins, opening);
   AnnounceWindow(opening);
 }
 

@@ -1,6 +1,6 @@
-// Says in the code which leaks it means to leave, with the reason. For C++14 and later. Nothing is
-// to be linked but the dynamic linker's library, where dlsym is not the C library's own. Without
-// leakgate, these do nothing.
+// Declares in the code which leaks it leaves on purpose, with the reason. For C++14 and later. You
+// need to link nothing, except the dynamic linker's library if dlsym is not in the C library.
+// Without leakgate, these do nothing.
 //
 //   leakgate::ScopedAllowance allow("the registry lives as long as the program");
 //   Registry::Instance().Add(...);           // on this thread, until the block's end
@@ -42,8 +42,8 @@ struct AllowanceLimits {
 };
 
 // Allows what this thread allocates while the object lives, but no longer than the test. It is for
-// local variables: it must end on the thread that it began on, and in the reverse order. One that
-// is still on when its test has ended allows nothing, and leakgate says so.
+// local variables: it must end on the thread on which it began, and in the reverse order. One that
+// is still active when its test has ended allows nothing, and leakgate reports it.
 class ScopedAllowance {
  public:
   explicit ScopedAllowance(const char* reason, const char* file = __builtin_FILE(),
@@ -64,8 +64,8 @@ class ScopedAllowance {
   unsigned before_ = LEAKGATE_NOT_BEGUN;
 };
 
-// Says that the test that runs means to leave `bytes` in `blocks`; -1 for no limit. If it is said
-// again at the same place in the same test, with the same numbers, it counts once.
+// Declares that the running test leaves `bytes` in `blocks` on purpose; -1 for no limit. If it is
+// called again at the same place in the same test, with the same numbers, it counts once.
 inline void ExpectOutstanding(long long bytes, long long blocks, const char* reason,
                               const char* file = __builtin_FILE(),
                               unsigned line = __builtin_LINE()) {

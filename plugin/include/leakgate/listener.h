@@ -6,9 +6,9 @@
 //   leakgate::AppendListener();
 //
 // or link leakgate::gtest_main instead of GTest::gtest_main and change nothing.
-// The tests are measured under `leakgate run -- BINARY`. Started without it,
-// the listener says so in one line and lets the tests run; with
-// LEAKGATE_REQUIRED=1 in the environment it fails the program instead.
+// The tests are measured under `leakgate run -- BINARY`. Started without it, the listener prints
+// one line about it and lets the tests run; with LEAKGATE_REQUIRED=1 in the environment it fails
+// the program instead.
 #ifndef LEAKGATE_LISTENER_H_
 #define LEAKGATE_LISTENER_H_
 

@@ -1,6 +1,6 @@
-// Sets a mark in a recording (`leakgate record`), so that one can look at what happened from there
-// on, or up to there. For C++14 and later. Nothing is to be linked but the dynamic linker's
-// library, where dlsym is not the C library's own.
+// Sets a mark in a recording (`leakgate record`), so that you can show what happened from there on,
+// or up to there. For C++14 and later. You need to link nothing, except the dynamic linker's
+// library if dlsym is not in the C library.
 //
 //   leakgate::Mark("loaded");
 //   $ leakgate recording show a.recording --from mark:loaded

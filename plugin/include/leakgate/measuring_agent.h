@@ -21,7 +21,7 @@ inline const LeakgateAgent* FindMeasuringAgent() {
 }
 
 // Returns null if this process is not traced, or if the agent is too old. The dynamic linker is
-// asked until there is one: tracing may begin while the process runs.
+// asked until there is an agent, because tracing may begin while the process runs.
 inline const LeakgateAgent* MeasuringAgent() {
   static std::atomic<const LeakgateAgent*> known{nullptr};
   const LeakgateAgent* agent = known.load(std::memory_order_acquire);

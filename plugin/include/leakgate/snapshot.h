@@ -1,13 +1,13 @@
-// Takes a snapshot file of the running process where the code says so. It has every live block with
-// its size, kind, call stack, test and thread, for `leakgate snapshot show`. For C++14 and later,
-// with any test framework or none.
+// Takes a snapshot file of the running process at a place in the code. It contains every live block
+// with its size, kind, call stack, test and thread, for `leakgate snapshot show`. For C++14 and
+// later, with any test framework or none.
 //
 //   leakgate::SnapshotOutcome taken = leakgate::TakeSnapshot("after_load.snapshot");
 //   if (taken.status == leakgate::SnapshotStatus::kFailed) std::puts(taken.error);
 //
 // leakgate writes the file. A relative path begins at this process's working directory. In a
 // process that has changed its root, an absolute path begins there. An existing file is replaced.
-// The calling thread waits; others may run on meanwhile.
+// The calling thread waits; other threads may continue.
 #ifndef LEAKGATE_SNAPSHOT_H_
 #define LEAKGATE_SNAPSHOT_H_
 

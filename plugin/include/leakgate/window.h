@@ -1,15 +1,15 @@
 // Measures what a few lines of code leave behind, for the test itself to judge. For C++14 and
-// later, with any test framework or none. Nothing is to be linked but the dynamic linker's library,
-// where dlsym is not the C library's own.
+// later, with any test framework or none. You need to link nothing, except the dynamic linker's
+// library if dlsym is not in the C library.
 //
 //   leakgate::Window window("load config");
 //   Load("app.conf");
 //   EXPECT_EQ(window.Outstanding(), leakgate::Nothing());    // names the call sites
 //   EXPECT_EQ(window.Outstanding().blocks, 0);               // or by number
 //
-// A window changes no verdict: what is allocated meanwhile is charged to the test as ever. Nothing
-// is measured if nothing is traced (without leakgate, or in a fork child), or if something could
-// not be recorded. Then all amounts are 0, and is_measured is false.
+// A window changes no verdict: allocations in it are charged to the test as usual. Nothing is
+// measured if nothing is traced (without leakgate, or in a fork child), or if something could not
+// be recorded. Then all amounts are 0, and is_measured is false.
 #ifndef LEAKGATE_WINDOW_H_
 #define LEAKGATE_WINDOW_H_
 
@@ -27,7 +27,7 @@ struct Measurement {
   char call_sites[4096];  // text for people, the largest first; empty if there is nothing
 };
 
-// To compare with. What could not be measured is equal to it, too.
+// For comparisons. What could not be measured is equal to it, too.
 inline Measurement Nothing() { return Measurement(); }
 
 inline bool operator==(const Measurement& a, const Measurement& b) {
@@ -47,8 +47,8 @@ inline std::ostream& operator<<(std::ostream& out, const Measurement& measuremen
 // Whose allocations count: every thread's, or those of the thread that opens the window.
 enum class WindowThreads { kAll, kThis };
 
-// Windows may be nested, may overlap, and may end on another thread than they began on. Only one
-// thread at a time may use the object.
+// Windows may be nested, may overlap, and may end on another thread than the one on which they
+// began. Only one thread at a time may use the object.
 class Window {
  public:
   explicit Window(const char* name, const char* file = __builtin_FILE(),
@@ -72,7 +72,7 @@ class Window {
   Window& operator=(const Window&) = delete;
 
   // Returns what was allocated since the window was opened, and before its end, and is still live
-  // now. Other threads that hold some of it are given a moment to free it.
+  // now. Other threads that hold some of it get a moment to free it.
   Measurement Outstanding() const {
     if (state_ == State::kEmpty) return Measured();
     if (state_ == State::kNotMeasured) return Nothing();

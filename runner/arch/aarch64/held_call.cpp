@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 using Signals = std::uint64_t;
 
 constexpr Signals kAll = ~Signals{0};
-constexpr std::chrono::seconds kPatience(10);  // with a thread that only waits for a processor
+constexpr std::chrono::seconds kPatience(10);  // for a thread that only waits for a processor
 
 std::optional<Signals> BlockedBy(int tid) {
   Signals blocked = 0;
@@ -36,7 +36,8 @@ bool Block(int tid, Signals signals) {
   return ::ptrace(PTRACE_SETSIGMASK, tid, sizeof(signals), &signals) == 0;
 }
 
-// Returns the status of the thread's next stop; nothing if it has ended, which others collect.
+// Returns the status of the thread's next stop; nothing if the thread has ended. Its parent
+// collects its end.
 std::optional<int> AwaitStop(int tid) {
   const Clock::time_point deadline = Clock::now() + kPatience;
   const Clock::time_point spin_until = Clock::now() + std::chrono::microseconds(300);
@@ -90,8 +91,9 @@ void EndCallByItself(int tid) {
   (void)SetRegisterSet(tid, *registers);
 }
 
-// Puts the thread into the call that `registers` are in front of. Being let go interrupts a call,
-// which does no harm to most: but those that fail when they are interrupted are not begun.
+// Puts the thread into the call that `registers` are in front of. When ptrace then releases the
+// thread, the call is interrupted. Most calls do not mind; those that fail when interrupted are not
+// entered.
 bool ReturnToCall(int tid, const RegisterSet& registers, Signals blocked) {
   const bool is_set = Block(tid, kAll) && SetRegisterSet(tid, registers);
   if (is_set && RunToCall(tid) && registers.fails_when_interrupted) EndCallByItself(tid);
@@ -120,8 +122,8 @@ std::string_view WhyCannotCall(int tid) {
   return {};
 }
 
-// The kernel shows by the number of the call with which it goes on.
-void NoteHowCallGoesOn(int tid, WhenInterrupted interrupted, RegisterSet& registers) {
+// The kernel shows it by the number of the system call with which it continues.
+void NoteIfCallContinues(int tid, WhenInterrupted interrupted, RegisterSet& registers) {
   if (!registers.is_before_call) return;
   registers.fails_when_interrupted = interrupted == WhenInterrupted::kFails;
   if (registers.fails_when_interrupted) return;
@@ -134,7 +136,7 @@ void NoteHowCallGoesOn(int tid, WhenInterrupted interrupted, RegisterSet& regist
   (void)Block(tid, *blocked);
 }
 
-void BeginCallAgain(int tid, const RegisterSet& registers) {
+void RestartHeldCall(int tid, const RegisterSet& registers) {
   const std::optional<Signals> blocked = BlockedBy(tid);
   if (blocked) (void)ReturnToCall(tid, registers, *blocked);
 }

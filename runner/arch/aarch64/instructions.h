@@ -1,4 +1,5 @@
-// The parts of instructions that both readers of machine code need.
+// Decodes the instructions that both readers of machine code (processor.cpp, return_value.cpp)
+// need.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,8 @@ constexpr bool IsSystemCall(std::uint32_t instruction) {  // svc
   return (instruction & 0xFFE0'001F) == 0xD400'0001;
 }
 
-// Hints that do nothing which a reader must know: nop, bti, and the signing and checking of x30.
+// Returns whether it is a hint without effect for a reader: nop, bti, and the signing and checking
+// of x30.
 constexpr bool IsHarmlessHint(std::uint32_t instruction) {
   if ((instruction & 0xFFFF'F01F) != 0xD503'201F) return false;
   const unsigned hint = Field(instruction, 5, 7);
@@ -37,7 +39,7 @@ constexpr bool IsHarmlessHint(std::uint32_t instruction) {
          (hint >= kBti && hint <= kBtiJumpOrCall);
 }
 
-// adrp, whose register is the field at 0. Returns the page that it means.
+// Decodes adrp, whose register is the field at 0. Returns the page that it computes.
 constexpr std::optional<std::uint64_t> PageOf(std::uint32_t instruction, std::uint64_t address) {
   constexpr std::uint64_t kPageMask = 4095;  // of the instruction, not of the kernel
   if ((instruction & 0x9F00'0000) != 0x9000'0000) return std::nullopt;
@@ -46,7 +48,7 @@ constexpr std::optional<std::uint64_t> PageOf(std::uint32_t instruction, std::ui
   return (address & ~kPageMask) + static_cast<std::uint64_t>(pages * 4096);
 }
 
-// ldr of 64 bits with an unsigned offset, or add of a constant: register at 0, base at 5.
+// Decodes ldr of 64 bits with an unsigned offset, or add of a constant: register at 0, base at 5.
 constexpr std::optional<std::uint64_t> LoadOffset(std::uint32_t instruction) {
   if ((instruction & 0xFFC0'0000) != 0xF940'0000) return std::nullopt;
   return std::uint64_t{Field(instruction, 10, 12)} * 8;
@@ -56,7 +58,7 @@ constexpr std::optional<std::uint64_t> AddedConstant(std::uint32_t instruction) 
   return std::uint64_t{Field(instruction, 10, 12)};
 }
 
-// b and bl. Returns where it leads.
+// Decodes b and bl. Returns where the jump leads.
 constexpr std::optional<std::uint64_t> JumpTarget(std::uint32_t instruction,
                                                   std::uint64_t address) {
   if ((instruction & 0xFC00'0000) != 0x1400'0000) return std::nullopt;

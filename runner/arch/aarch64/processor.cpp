@@ -16,7 +16,7 @@ constexpr unsigned kStubRegister = 16;  // a stub loads x17 by way of x16
 constexpr unsigned Destination(std::uint32_t instruction) { return Field(instruction, 0, 5); }
 constexpr unsigned Base(std::uint32_t instruction) { return Field(instruction, 5, 5); }
 
-// blr, and its forms that check a signature first. Returns the register.
+// Decodes blr, and its forms that check a signature first. Returns the register.
 std::optional<unsigned> CalledRegister(std::uint32_t instruction) {
   const bool is_plain = (instruction & 0xFFFF'FC1F) == 0xD63F'0000;
   const bool checks_zero = (instruction & 0xFFFF'F81F) == 0xD63F'081F;   // blraaz, blrabz
@@ -69,8 +69,8 @@ std::optional<std::uint64_t> FindLoadedSlot(std::uint64_t call, unsigned target,
   return *PageOf(page->instruction, page->address) + *LoadOffset(load->instruction);
 }
 
-// adrp x16; ldr x17, [x16, #offset]; add x16, ...; br x17. Where return addresses are signed, there
-// is autia1716 in front of the br.
+// Decodes adrp x16; ldr x17, [x16, #offset]; add x16, ...; br x17. Where return addresses are
+// signed, autia1716 stands in front of the br.
 std::optional<std::uint64_t> SlotOfStubAt(std::uint64_t stub, const CodeReader& read) {
   constexpr std::uint32_t kJump = 0xD61F'0220;   // br x17
   constexpr std::uint32_t kCheck = 0xD503'219F;  // autia1716
@@ -90,7 +90,8 @@ std::optional<std::uint64_t> SlotOfStubAt(std::uint64_t stub, const CodeReader& 
   return std::nullopt;
 }
 
-// adrp x16; add x16, x16, #offset; br x16: what a linker puts where a jump would be too far.
+// Decodes adrp x16; add x16, x16, #offset; br x16: the linker's code for a jump that is too far for
+// one instruction.
 std::optional<std::uint64_t> TargetOfVeneer(std::uint64_t stub, const CodeReader& read) {
   constexpr std::uint32_t kJump = 0xD61F'0200;  // br x16
   const auto page = ReadInstruction(stub, read);
@@ -176,7 +177,7 @@ std::optional<std::uint64_t> FindErrnoOffset(std::span<const std::uint8_t> code,
 
 std::string_view DynamicLinkerName() { return "ld-linux-aarch64"; }
 
-// The kernel tells of a guarded control stack only by ptrace (held_call.h).
+// The kernel reports a guarded control stack only through ptrace (held_call.h).
 ShadowStack KnownShadowStack() { return {}; }
 
 CallCode ReadCall(std::uint64_t return_address, const CodeReader& read) {

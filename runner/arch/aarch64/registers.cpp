@@ -40,8 +40,8 @@ bool MakesCall(int tid, std::uint64_t address) {
   return errno == 0 && IsSystemCall(static_cast<std::uint32_t>(word));
 }
 
-// When a call has failed, x0 has its result. What x0 was before, the kernel tells only at stops
-// that it made for a call. It takes a stop for such a one if its siginfo says so.
+// When a call has failed, x0 has its result. The kernel reports what x0 was before only at stops
+// that it made for a call. It considers a stop to be one of these if its siginfo says so.
 std::optional<std::uint64_t> FirstArgumentOfCall(int tid) {
   constexpr int kSeccompStop = SIGTRAP | (PTRACE_EVENT_SECCOMP << 8);
   siginfo_t stop{};
@@ -81,7 +81,7 @@ std::optional<RegisterSet> GetRegisterSet(int tid) {
   return registers;
 }
 
-// The number is set last: what the kernel does with a call that it forgets is set then.
+// The number is set last: setting it decides what the kernel does with a call that it forgets.
 bool SetRegisterSet(int tid, const RegisterSet& registers) {
   return Set(tid, NT_PRSTATUS, &registers, kGeneralBytes) &&
          Set(tid, NT_ARM_SYSTEM_CALL, &registers.system_call, sizeof(registers.system_call));
@@ -126,7 +126,7 @@ std::uint64_t ResultOf(const RegisterSet& registers) { return registers.x[0]; }
 
 std::int64_t NewerFormOf(std::int64_t call) { return call; }
 
-void MakeCallAgain(RegisterSet& registers) {
+void PrepareCallRestart(RegisterSet& registers) {
   registers.x[0] = registers.first_argument;
   registers.pc -= kInstructionBytes;
   registers.is_before_call = true;
@@ -142,7 +142,7 @@ std::uint64_t WithoutSignature(std::uint64_t word) {
   return (word & kKernels) == 0 ? word & ~kSignature : word;
 }
 
-bool TellUnwinder(Dwfl_Thread* thread, const RegisterSet& registers) {
+bool SetUnwinderRegisters(Dwfl_Thread* thread, const RegisterSet& registers) {
   Dwarf_Word words[kUnwinderRegisters];
   std::copy(std::begin(registers.x), std::end(registers.x), words);
   words[RegisterSet::kLink] = WithoutSignature(registers.x[RegisterSet::kLink]);

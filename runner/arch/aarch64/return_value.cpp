@@ -11,7 +11,7 @@
 namespace leakgate {
 namespace {
 
-constexpr int kMostSteps = 256;  // over all ways
+constexpr int kMostSteps = 256;  // on all paths together
 constexpr std::uint64_t kMostScanned = 1024;
 constexpr unsigned kFrameRegister = 29;
 constexpr unsigned kStackRegister = 31;
@@ -51,7 +51,7 @@ std::optional<Index> IndexOf(unsigned mode) {
   return Index::kNone;
 }
 
-// ldp, stp
+// Decodes ldp and stp.
 std::optional<Access> DecodePair(std::uint32_t it) {
   if ((it & 0x3A00'0000) != 0x2800'0000) return std::nullopt;
   const unsigned kind = Field(it, 30, 2);
@@ -71,7 +71,7 @@ std::optional<Access> DecodePair(std::uint32_t it) {
   return access;
 }
 
-// ldr, str and those of fewer bytes, with a constant offset
+// Decodes ldr, str and those of fewer bytes, with a constant offset.
 std::optional<Access> DecodeSingle(std::uint32_t it) {
   const bool is_scaled = (it & 0x3B00'0000) == 0x3900'0000;
   const bool is_unscaled = (it & 0x3B20'0000) == 0x3800'0000;
@@ -212,7 +212,7 @@ class PointerWalk {
   }
 
   bool Move(Access access, Places& places) const {
-    // The frame pointer that is no frame pointer may lead anywhere.
+    // Where x29 is not used as the frame pointer, it may lead anywhere.
     const bool is_unknown = access.memory.base == kFrameRegister && !places.frame;
     if (is_unknown && !places.words.empty()) return false;
     if (access.index == Index::kBefore) {
@@ -299,13 +299,13 @@ class PointerWalk {
       if (from) places.stack = *from;
       return from.has_value();
     }
-    // An address of the frame may lead to what is kept there.
+    // The frame's memory may be changed through its address.
     if (from) return false;
     places.Set(target, Mix(places.Of(base), Content::kOther));
     return true;
   }
 
-  // All that computes a register from others.
+  // Handles all instructions that compute a register from others.
   static bool Compute(std::uint32_t it, bool was_tested, Places& places) {
     const unsigned target = Field(it, 0, 5);
     const Content one = places.Of(Field(it, 5, 5));
@@ -382,7 +382,7 @@ class PointerWalk {
 // What a function does with its frame before the call.
 struct FrameUse {
   std::optional<std::int64_t> frame;  // how far the frame pointer is above the stack pointer
-  bool lends_frame = false;  // an address of the frame is computed: it may be kept anywhere
+  bool lends_frame = false;  // an address of the frame is computed, and may be kept anywhere
 };
 
 // Reads a function's code from its beginning to `end`, without following jumps.
@@ -406,7 +406,7 @@ FrameUse ReadFrameUse(std::uint64_t function, std::uint64_t end, const CodeReade
       use.lends_frame = true;
     }
     // What makes room after the frame pointer was set moves the stack pointer away from it. What
-    // gives room back is an early return.
+    // gives room back belongs to an early return.
     const bool subtracts = Field(*it, 30, 1) != 0;
     const bool moves_stack = is_constant_add && target == kStackRegister;
     const auto pair = DecodePair(*it);

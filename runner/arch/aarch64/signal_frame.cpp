@@ -124,7 +124,7 @@ KernelFrame FrameOf(const HeldState& state) {
   return frame;
 }
 
-// A function is entered as by an ordinary jump, without a step of a debugger's, and with memory
+// A function is entered as by an ordinary jump, outside a debugger's single step, and with memory
 // tags checked.
 constexpr std::uint64_t kBranchType = 3U << 10;
 constexpr std::uint64_t kStep = 1U << 21;
@@ -132,7 +132,8 @@ constexpr std::uint64_t kTagsUnchecked = 1U << 25;
 
 }  // namespace
 
-// The kernel has put a thread whose call is to be made again in front of the instruction.
+// If a thread's call is to be made again, the kernel has put the thread in front of the
+// instruction.
 SignalFrame MakeSignalFrame(const HeldState& state, std::uint64_t top, std::uint64_t) {
   const std::vector<std::uint8_t> scalable = ScalableRecordOf(state.vectors);
   const std::size_t extra_bytes = scalable.empty() ? 0 : scalable.size() + sizeof(EndRecord);

@@ -25,8 +25,8 @@ std::uint64_t ProgramLocalsAt(std::uint64_t thread_pointer, std::uint64_t,
   return thread_pointer + RoundUp(kHeadBytes, std::max<std::uint64_t>(alignment, 1));
 }
 
-// A descriptor has the head of the list of robust mutexes that its thread holds
-// (get_robust_list(2)), behind a pointer to the head. The list is empty, so that the head points at
+// A descriptor contains the head of the list of robust mutexes that its thread holds
+// (get_robust_list(2)), after a pointer to the head. The list is empty, so the head points to
 // itself; then comes where a mutex has its lock, as seen from its link.
 std::vector<std::uint64_t> FindDescriptors(std::uint64_t address,
                                            std::span<const std::uint64_t> words) {
@@ -40,9 +40,9 @@ std::vector<std::uint64_t> FindDescriptors(std::uint64_t address,
   return found;
 }
 
-// In front of that a descriptor has the thread's number, which the kernel has made 0 when the
-// thread ended; and behind it, where the stack begins, with its guard, how long it is and how long
-// the guard is.
+// In front of that, a descriptor has the thread's number, which the kernel sets to 0 when the
+// thread ends. After it, the descriptor has the begin of the stack including its guard, the stack's
+// length and the guard's length.
 std::optional<std::uint64_t> EndOfKeptStack(std::uint64_t descriptor, const StackPlace& place,
                                             std::span<const std::uint64_t>,
                                             const WordReader& read) {

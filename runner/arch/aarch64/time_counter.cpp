@@ -2,7 +2,7 @@
 
 namespace leakgate {
 
-// The architecture says so of the generic timer.
+// The architecture guarantees it for the generic timer.
 bool HasSteadyCounter() { return true; }
 
 std::uint64_t ReadCounter() {

@@ -1,5 +1,5 @@
-// What HeldState::vectors holds: the plain vector registers as ptrace tells them (NT_PRFPREG), and
-// behind them the scalable ones (NT_ARM_SVE), if the processor has any.
+// What HeldState::vectors holds: the plain vector registers as ptrace returns them (NT_PRFPREG),
+// followed by the scalable ones (NT_ARM_SVE), if the processor has any.
 #pragma once
 
 #include <cstddef>

@@ -6,9 +6,9 @@ namespace leakgate {
 
 std::string_view WhyCannotCall(int) { return {}; }
 
-// The kernel decides by the registers, when the thread goes on.
-void NoteHowCallGoesOn(int, WhenInterrupted, RegisterSet&) {}
-void BeginCallAgain(int, const RegisterSet&) {}
+// On x86-64 the kernel decides when the thread continues, by its registers.
+void NoteIfCallContinues(int, WhenInterrupted, RegisterSet&) {}
+void RestartHeldCall(int, const RegisterSet&) {}
 
 bool PutBack(int tid, const HeldState& state) {
   const std::uint64_t& blocked = state.blocked_signals;

@@ -77,7 +77,7 @@ bool EndsInPointerCall(std::uint64_t return_address, const CodeReader& read) {
 
 std::string_view ProcessorName() { return "x86-64"; }
 
-// x32 has the same machine in files of the other class.
+// Files for x32 name the same machine, but have the other class.
 bool IsOfThisProcessor(std::uint16_t machine, std::uint8_t file_class) {
   return machine == EM_X86_64 && file_class == ELFCLASS64;
 }

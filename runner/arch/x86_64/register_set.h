@@ -1,4 +1,4 @@
-// The general registers as ptrace tells them.
+// The general registers as ptrace returns them.
 #pragma once
 
 #include <sys/user.h>

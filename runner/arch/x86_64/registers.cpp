@@ -82,7 +82,7 @@ std::int64_t NewerFormOf(std::int64_t call) {
   }
 }
 
-void MakeCallAgain(RegisterSet& registers) {
+void PrepareCallRestart(RegisterSet& registers) {
   constexpr std::int64_t kRestartUnlessHandled = 514;  // ERESTARTNOHAND of include/linux/errno.h
   registers.rax = static_cast<std::uint64_t>(-kRestartUnlessHandled);
 }
@@ -92,7 +92,7 @@ void SetFourthArgument(RegisterSet& registers, std::uint64_t value) { registers.
 std::uint64_t WithoutSignature(std::uint64_t word) { return word; }
 
 // The order is that of DWARF's numbers (System V ABI, AMD64 supplement, figure 3.36).
-bool TellUnwinder(Dwfl_Thread* thread, const RegisterSet& r) {
+bool SetUnwinderRegisters(Dwfl_Thread* thread, const RegisterSet& r) {
   const Dwarf_Word words[] = {r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp, r.r8,
                               r.r9,  r.r10, r.r11, r.r12, r.r13, r.r14, r.r15, r.rip};
   return ::dwfl_thread_state_registers(thread, 0, std::size(words), words);

@@ -11,7 +11,7 @@
 namespace leakgate {
 namespace {
 
-constexpr int kMostSteps = 256;  // over all ways
+constexpr int kMostSteps = 256;  // on all paths together
 constexpr std::size_t kLongest = 15;
 enum Register : int { kRax = 0, kRsp = 4, kRbp = 5 };
 
@@ -33,7 +33,7 @@ struct Instruction {
   std::size_t size = 0;
 };
 
-// Takes an instruction's bytes one by one; past the end of the code all are nothing.
+// Returns an instruction's bytes one by one; past the end of the code, it returns nothing.
 class InstructionBytes {
  public:
   InstructionBytes(std::uint64_t address, const CodeReader& read) {
@@ -161,7 +161,7 @@ std::optional<Instruction> Decode(std::uint64_t address, const CodeReader& read)
              group == 0x50 || group == 0x58 || group == 0xB8) {
     instruction.register_operand = (instruction.opcode & 7) | ((rex & 1) << 3);
   }
-  // A 16-bit immediate would have another length.
+  // A 16-bit immediate would make the instruction shorter.
   const int immediate = ImmediateBytes(instruction);
   if (immediate == 4 && instruction.is_vector) return std::nullopt;
   if (immediate != 0) instruction.immediate = bytes.Signed(immediate);
@@ -365,7 +365,7 @@ class PointerWalk {
   int steps_ = 0;
 };
 
-// push %rbp; mov %rsp, %rbp, behind an endbr64 perhaps
+// Matches push %rbp; mov %rsp, %rbp, perhaps after an endbr64.
 bool BeginsWithFramePointer(std::uint64_t function, const CodeReader& read) {
   static constexpr std::array<std::uint8_t, 4> kEndbr64 = {0xF3, 0x0F, 0x1E, 0xFA};
   static constexpr std::array<std::uint8_t, 4> kPrologue = {0x55, 0x48, 0x89, 0xE5};

@@ -58,7 +58,8 @@ struct KernelFrame {
   std::uint8_t signal[128];  // siginfo, which nobody reads
 };
 
-// These facts are in the part of the legacy area that the processor leaves to software.
+// The kernel keeps these facts in the part of the legacy area that the processor leaves to
+// software.
 struct VectorFacts {
   std::uint32_t magic1;
   std::uint32_t bytes_with_end;
@@ -69,17 +70,17 @@ struct VectorFacts {
 constexpr std::size_t kFactsAt = 464;
 constexpr std::size_t kPresentAt = 512;  // XSTATE_BV
 constexpr std::size_t kLegacyBytes = 576;
-// Behind this, the standard form has AMX's tiles. With them a frame would be huge, and the kernel
-// takes them only from threads that have asked for them.
+// In the standard form, AMX's tiles begin here. A frame with them would be huge, and the kernel
+// accepts them only from threads that have asked for them.
 constexpr std::size_t kBeforeTiles = 2752;
 constexpr std::uint64_t kTiles = 3ULL << 17;
 
-// Returns the vectors as a frame has them; empty if the kernel is to leave the vectors alone.
+// Returns the vectors in the form of a frame; empty if the kernel is to leave the vectors alone.
 std::vector<std::uint8_t> WithFacts(std::vector<std::uint8_t> vectors) {
   if (vectors.size() < kLegacyBytes) return {};
   if (vectors.size() > kBeforeTiles) vectors.resize(kBeforeTiles);
   std::uint64_t features = 0;
-  std::memcpy(&features, &vectors[kFactsAt], sizeof(features));  // ptrace tells them here
+  std::memcpy(&features, &vectors[kFactsAt], sizeof(features));  // ptrace puts them here
   features &= ~kTiles;
   std::uint64_t present = 0;
   std::memcpy(&present, &vectors[kPresentAt], sizeof(present));

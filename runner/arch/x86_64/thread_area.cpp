@@ -9,7 +9,7 @@ namespace {
 constexpr std::uint64_t kWordBytes = 8;
 constexpr std::uint64_t kDescriptorAlignment = 64;
 
-// The two random numbers by which stacks and pointers are guarded: each thread has the same.
+// The two random numbers that protect stacks and pointers. All threads of a process have the same.
 using Guards = std::array<std::uint64_t, 2>;
 std::optional<Guards> GuardsAt(std::uint64_t descriptor, const WordReader& read) {
   constexpr std::uint64_t kGuardsAt = 0x28;
@@ -31,7 +31,7 @@ std::uint64_t ProgramLocalsAt(std::uint64_t thread_pointer, std::uint64_t bytes,
   return thread_pointer - (bytes + alignment - 1) / alignment * alignment;
 }
 
-// A descriptor points at itself twice.
+// A descriptor points to itself twice.
 std::vector<std::uint64_t> FindDescriptors(std::uint64_t address,
                                            std::span<const std::uint64_t> words) {
   std::vector<std::uint64_t> found;
@@ -44,7 +44,7 @@ std::vector<std::uint64_t> FindDescriptors(std::uint64_t address,
   return found;
 }
 
-// Any structure may point at itself, so the random numbers decide.
+// Any structure may point to itself, so the random numbers decide.
 std::optional<std::uint64_t> EndOfKeptStack(std::uint64_t descriptor, const StackPlace& place,
                                             std::span<const std::uint64_t> threads,
                                             const WordReader& read) {

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::chrono::seconds kLoadingPatience(2);
 constexpr std::chrono::seconds kReleasePatience(2);
-constexpr std::chrono::seconds kTurnPatience(5);  // StrangerWork::kAttachPatience is longer
+constexpr std::chrono::seconds kTurnPatience(5);  // OtherUsersProcesses::kAttachPatience is longer
 constexpr std::chrono::milliseconds kMostPause(20);
 
 bool IsAlive(int pid) { return pid > 0 && !HasDied(pid, pid); }
@@ -82,7 +82,7 @@ Error Unanswered(int pid, AttachOutcome outcome) {
   }
 }
 
-// Gives up what a region still holds. REQUIRES: it is switched off.
+// Releases what a region still holds. REQUIRES: the region is switched off.
 Expected<void> Release(int pid, Target& target) {
   const ThreadProgress progress(pid);
   for (std::chrono::milliseconds pause(1);; pause = std::min(2 * pause, kMostPause)) {
@@ -92,7 +92,7 @@ Expected<void> Release(int pid, Target& target) {
       if (target.Point().state == AttachState::kIdle) return {};
     }
     if (progress.IsSpent(kReleasePatience)) break;
-    std::this_thread::sleep_for(pause);  // whoever records is to come to an end
+    std::this_thread::sleep_for(pause);  // so that threads that are recording can finish
   }
   return InconclusiveError(fmt::format(
       "a thread of PID {} stays in the middle of recording; its region stays mapped until "
@@ -171,10 +171,11 @@ Expected<void> DisableAgentOf(int pid, Target& target) {
   return Disable(pid, target);
 }
 
-// Waits until no other leakgate attaches to the process or lets it go: those are several steps, and
-// two that mix leave it traced by neither. It is a lock on the process's memory, so only who may
-// trace it can take it, and the kernel releases it when leakgate ends. Returns what holds it; empty
-// if there is no memory or no lock to be had, which what is tried next tells or does without.
+// Waits until no other leakgate attaches to the process or detaches from it: both take several
+// steps, and two that mix would leave the process traced by neither. It is a lock on the process's
+// memory, so only those who may trace the process can take it, and the kernel releases it when
+// leakgate ends. Returns the descriptor that holds the lock. It is empty if the memory cannot be
+// opened or locked: the next step then reports why, or works without.
 Expected<UniqueFd> TakeTurn(int pid) {
   UniqueFd memory = OpenSharedPlaceOf(fmt::format("/proc/{}/mem", pid), O_RDONLY);
   const auto deadline = std::chrono::steady_clock::now() + kTurnPatience;
@@ -191,12 +192,12 @@ Expected<UniqueFd> TakeTurn(int pid) {
   return memory;
 }
 
-// A process that has only just begun has no C library yet, or one that is half there.
+// A process that has just begun has no C library yet, or has loaded only part of it.
 void AwaitLoaded(int pid) {
   const Expected<TargetMemory> memory = TargetMemory::Open(pid);
   const ThreadProgress progress(pid);
   while (memory && IsLoading(*memory) && !IsStoppedBySignal(pid)) {
-    if (progress.IsSpent(kLoadingPatience)) return;  // what is tried next tells what is wrong
+    if (progress.IsSpent(kLoadingPatience)) return;  // the next step reports what is wrong
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
@@ -204,15 +205,15 @@ void AwaitLoaded(int pid) {
 Expected<Attachment> EnableOn(const EnableRequest& request) {
   AwaitLoaded(request.pid);
   LEAKGATE_TRY_ASSIGN(Target target, Target::Open(request.pid));
-  return UnlessGone(target.memory(), Enable(request, target));
+  return ReplaceErrorIfGone(target.memory(), Enable(request, target));
 }
 
 Expected<void> DisableOn(int pid) {
   LEAKGATE_TRY_ASSIGN(Target target, Target::Open(pid));
-  return UnlessGone(target.memory(), DisableAgentOf(pid, target));
+  return ReplaceErrorIfGone(target.memory(), DisableAgentOf(pid, target));
 }
 
-// Works on a thread of its own. When that ends, the kernel lets go of all that it holds.
+// Runs `work` on a thread of its own. When the thread ends, the kernel releases all that it holds.
 template <typename Work>
 auto OnOwnThread(const Work& work) {
   const auto on_thread = [&work] {

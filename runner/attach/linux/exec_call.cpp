@@ -18,9 +18,9 @@ namespace {
 
 constexpr std::size_t kMostOfScript = 256;  // as much as the kernel reads
 constexpr std::size_t kMostText = std::size_t{1} << 12;
-constexpr std::size_t kMostArguments = 256;  // more tell no program from another
+constexpr std::size_t kMostArguments = 256;  // further arguments distinguish no programs
 
-// What the thread has given to execve or execveat.
+// The arguments that the thread has passed to execve or execveat.
 struct CallArguments {
   std::uint64_t path = 0;
   std::uint64_t arguments = 0;
@@ -44,7 +44,7 @@ std::optional<std::string> ReadText(const TargetMemory& memory, std::uint64_t ad
   std::optional<std::string> text(std::in_place);
   char part[256];
   while (text->size() < kMostText) {
-    const std::size_t bytes = sizeof(part) - address % sizeof(part);  // never over a page's end
+    const std::size_t bytes = sizeof(part) - address % sizeof(part);  // never beyond a page's end
     if (!memory.Read(address, part, bytes)) return std::nullopt;
     const std::size_t length = ::strnlen(part, bytes);
     text->append(part, length);
@@ -74,7 +74,7 @@ std::string BeginOf(int file) {
   return begin;
 }
 
-// Reads without a descriptor of the memory. Returns how many bytes could be read.
+// Reads without opening the memory. Returns how many bytes could be read.
 std::size_t ReadMemory(int tid, std::uint64_t address, void* to, std::size_t bytes) {
   const iovec local{to, bytes};
   const iovec remote{reinterpret_cast<void*>(address), bytes};  // NOLINT(performance-no-int-to-ptr)
@@ -82,7 +82,7 @@ std::size_t ReadMemory(int tid, std::uint64_t address, void* to, std::size_t byt
   return count > 0 ? static_cast<std::size_t>(count) : 0;
 }
 
-// What the kernel runs for a script: INTERPRETER [ARGUMENT] SCRIPT and the script's arguments.
+// The kernel runs for a script: INTERPRETER [ARGUMENT] SCRIPT and the script's arguments.
 void TakeInterpreter(int tid, const ScriptLine& line, ExecCall& call) {
   call.script = call.program.path;
   std::vector<std::string>& arguments = call.program.arguments;

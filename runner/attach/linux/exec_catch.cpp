@@ -23,19 +23,19 @@ namespace {
 
 constexpr std::uint64_t kNoQuestion = 0;
 constexpr std::size_t kMostScripts = 1024;
-// A thread that waited in execve has ended there: another one of its process has executed a
-// program, or the process was killed.
+// A thread that waited in execve has ended there, because another thread of its process has
+// executed a program, or because the process was killed.
 constexpr const char* kNothingBegins = "";
 constexpr std::chrono::milliseconds kMostSeizing(20);
 constexpr std::chrono::milliseconds kExecPatience(100);
 constexpr std::chrono::milliseconds kInterruptPatience(500);
 
-// An alarm answers for a thread whose seizing waits until it is answered.
+// If seizing a thread blocks until its question is answered, an alarm answers the question.
 int g_alarm_holder = -1;
 ExecAnswer g_alarm_answer;
 volatile sig_atomic_t g_alarm_answered = 0;
 
-void AnswerByAlarm(int) {
+void AllowOnAlarm(int) {
   g_alarm_answered = 1;
   (void)::send(g_alarm_holder, &g_alarm_answer, sizeof(g_alarm_answer), MSG_NOSIGNAL);
 }
@@ -58,7 +58,7 @@ int ProcessOf(int tid) {
   return process.empty() ? tid : std::atoi(process.c_str());
 }
 
-// The tracer may be another holder's, since several sessions may want a program.
+// The tracer may be another session's holder, since several sessions may want a program.
 std::string WhyNotSeized(int pid, int error) {
   const std::string tracer = StatusField(pid, pid, "TracerPid");
   const int tracer_pid = tracer.empty() ? 0 : std::atoi(tracer.c_str());
@@ -89,12 +89,12 @@ ExecCatch::ExecCatch(ExecCatchHandlers handlers, const UniqueFd& holder)
   ::sigprocmask(SIG_BLOCK, &children, nullptr);
   stopped_ = UniqueFd(::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK));
   struct sigaction alarm {};
-  alarm.sa_handler = AnswerByAlarm;
+  alarm.sa_handler = AllowOnAlarm;
   ::sigaction(SIGALRM, &alarm, nullptr);
 }
 
 void ExecCatch::Decide(const ExecQuestion& question, const UniqueFd& file) {
-  // A thread that is seized asks again for its interpreters.
+  // A seized thread asks again for its interpreters.
   if (seized_.contains(static_cast<int>(question.tid))) return Allow(question);
   DecideCall(question, file);
 }
@@ -103,7 +103,7 @@ void ExecCatch::DecideCall(const ExecQuestion& question, const UniqueFd& file) {
   const int tid = static_cast<int>(question.tid);
   const ExecName name = ReadExecName(tid, file.get());
   if (IsOfDecidedScript(tid, file.get(), name.path)) return Allow(question);
-  // Its name may have been too long to be read, or is not to be had.
+  // The name may be unknown, or may have been too long to be read.
   const bool is_other = !name.is_script && !name.first_argument.empty() &&
                         !handlers_.may_be_wanted(name.path, name.first_argument);
   if (is_other) return Allow(question);
@@ -128,7 +128,7 @@ void ExecCatch::DecideCall(const ExecQuestion& question, const UniqueFd& file) {
   }
   const std::optional<std::string> problem = Seize(question);
   if (problem) {
-    Tell(kNoQuestion);  // none more is seized
+    Tell(kNoQuestion);  // no other one can be seized now
     NoteDecided(tid, call);
     if (*problem == kNothingBegins) return;
     return handlers_.on_missed(ProcessOf(tid), call.program, *problem);
@@ -138,14 +138,14 @@ void ExecCatch::DecideCall(const ExecQuestion& question, const UniqueFd& file) {
 
 void ExecCatch::NoteDecided(int tid, const ExecCall& call) {
   if (call.script.empty()) return;
-  // Some interpreters are where nothing is asked.
+  // An entry stays if no question comes for the interpreter, because its file system is not held.
   if (decided_scripts_.size() == kMostScripts) decided_scripts_.clear();
   decided_scripts_[tid] = {call.program.path, call.named};
 }
 
-// The kernel asks for a script's interpreter behind the script itself. By the arguments of the call
-// it would seem to be the script again. If that call has failed meanwhile, another one may execute
-// the interpreter: it names that.
+// The kernel asks about a script's interpreter after it has asked about the script. The arguments
+// of the call would make it look like the script again. If that call has failed meanwhile, the
+// thread may execute the interpreter by another call: then that call names the interpreter.
 bool ExecCatch::IsOfDecidedScript(int tid, int file, const std::string& path) {
   const auto found = decided_scripts_.find(tid);
   if (found == decided_scripts_.end()) return false;
@@ -161,7 +161,7 @@ void ExecCatch::Tell(std::uint64_t number) const {
   (void)::send(holder_.get(), &answer, sizeof(answer), MSG_NOSIGNAL);
 }
 
-// Allows the thread to go on in any case; before that it is found out why it was not seized.
+// The thread may continue in any case. If it was not seized, the reason is found out before that.
 std::optional<std::string> ExecCatch::Seize(const ExecQuestion& question) const {
   const int tid = static_cast<int>(question.tid);
   g_alarm_holder = holder_.get();
@@ -200,8 +200,9 @@ void ExecCatch::Continue() {
   if (!seized_.empty()) Tell(kNoQuestion);
 }
 
-// Interrupts a thread that has not stopped for long. Where another thread of the process has
-// executed a program, the kernel tells nothing of the end of one whose number that has taken over.
+// Interrupts a thread that has not stopped for a long time. If another thread of the process
+// executes a program, it takes over the process's number, and the kernel does not report the end of
+// the thread that had this number.
 bool ExecCatch::IsGone(int tid, Seized& seized) {
   const auto waited = Clock::now() - seized.since;
   if (waited < kExecPatience) return false;
@@ -211,14 +212,14 @@ bool ExecCatch::IsGone(int tid, Seized& seized) {
 }
 
 void ExecCatch::OnStop(int tid, int status) {
-  if (!WIFSTOPPED(status)) {  // it has ended; its parent is told now
+  if (!WIFSTOPPED(status)) {  // it has ended; its parent learns of it now
     seized_.erase(tid);
     return;
   }
   const int event = status >> 16;
   if (event == PTRACE_EVENT_EXEC) {
     unsigned long before =
-        0;  // the thread that has executed it, which has the process's number now
+        0;  // the thread that has executed the program, and now has the process's number
     ::ptrace(PTRACE_GETEVENTMSG, tid, nullptr, &before);
     OnExec(tid, static_cast<int>(before));
   } else if (event == PTRACE_EVENT_STOP) {
@@ -232,15 +233,15 @@ void ExecCatch::OnExec(int pid, int tid) {
   const ExecutedProgram program = ExecutedProgramOf(pid);
   if (handlers_.is_wanted(program)) handlers_.on_exec(pid, program);
   seized_.erase(tid);
-  seized_.erase(pid);  // the first thread, whose number the one that has executed has now
-  LetGo(pid);
+  seized_.erase(pid);  // the first thread, whose number the executing thread has now
+  DetachThread(pid);
 }
 
 void ExecCatch::OnLate(int tid) {
-  LetGo(tid);
+  DetachThread(tid);
   seized_.erase(tid);
 }
 
-void ExecCatch::LetGo(int tid) { ::ptrace(PTRACE_DETACH, tid, nullptr, nullptr); }
+void ExecCatch::DetachThread(int tid) { ::ptrace(PTRACE_DETACH, tid, nullptr, nullptr); }
 
 }  // namespace leakgate

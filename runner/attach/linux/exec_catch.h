@@ -1,17 +1,17 @@
-// What a worker of one user's does for the holder of programs (exec_hold.h): it decides about
-// programs that wait in their exec, and seizes the wanted ones.
+// The work of one user's worker for the holder of programs (exec_hold.h): it decides about programs
+// that wait in their exec, and seizes the wanted ones by ptrace.
 //
 //   ExecQuestion and the file   from the holder: that thread waits
 //   ExecAnswer                  to the holder: it may go on. Behind it a wanted thread is seized
 //   its exec stops              PTRACE_EVENT_EXEC, at the first instruction: on_exec preloads the
 //                               agent, and the program is let go. Its parent sees nothing of that
 //
-// A thread that cannot be seized while it is held, for the kernel has locked it, is answered for by
-// an alarm, and mostly seized when its exec stops. That is so of the interpreters of scripts which
-// nobody asked about, as they are of other file systems.
+// While a thread is held, the kernel may have locked it, so that it cannot be seized. An alarm then
+// answers its question, and mostly the thread is seized when its exec stops. This happens with
+// interpreters of scripts on file systems whose programs are not held.
 //
-// What it reads may keep it waiting for ever; then the holder gives it up. It must not have the
-// holder's fanotify group. Used in a process of its own with one thread.
+// What the worker reads may block it for ever; then the holder gives it up. The worker must not
+// have the holder's fanotify group. Used in a process of its own with one thread.
 #pragma once
 
 #include <chrono>
@@ -29,7 +29,7 @@ namespace leakgate {
 
 struct ExecCall;
 
-// By which holders and their workers are known.
+// The process names by which holders and their workers are recognised.
 inline constexpr char kHolderName[] = "leakgate-holder";
 
 struct ExecQuestion {
@@ -40,21 +40,21 @@ static_assert(sizeof(ExecQuestion) == 16);
 
 // A message of another size is a notice for the holder's owner.
 struct ExecAnswer {
-  std::uint64_t number = 0;  // 0: it only tells that the worker moves
-  std::uint32_t seized = 0;  // how many threads are
+  std::uint64_t number = 0;  // 0: it only shows that the worker makes progress
+  std::uint32_t seized = 0;  // how many threads are seized
   std::uint32_t magic = 0x6c677863;
 };
 static_assert(sizeof(ExecAnswer) == 16);
 inline constexpr std::size_t kMostExecNotice = std::size_t{1} << 17;
 
 struct ExecCatchHandlers {
-  // Returns whether a program of that file, or called by that name, may be wanted.
+  // Returns whether a program with that file, or with that name, may be wanted.
   std::function<bool(const std::string& path, const std::string& first_argument)> may_be_wanted;
   // Returns whether such a program is to be enabled.
   std::function<bool(const ExecutedProgram& program)> is_wanted;
   // Enables a wanted program that its exec has just stopped.
   std::function<void(int pid, const ExecutedProgram& program)> on_exec;
-  // Tells that a wanted program begins without having been stopped.
+  // Reports a wanted program that begins without having been stopped.
   std::function<void(int pid, const ExecutedProgram& program, std::string problem)> on_missed;
 };
 
@@ -63,13 +63,14 @@ class ExecCatch {
   // `holder` is the socket to the holder, and must outlive this object. Blocks SIGCHLD.
   ExecCatch(ExecCatchHandlers handlers, const UniqueFd& holder);
 
-  // Readable when a seized thread has stopped.
+  // The descriptor is readable when a seized thread has stopped.
   int stopped_fd() const { return stopped_.get(); }
   bool IsAnySeized() const { return !seized_.empty(); }
 
-  // `file` is the one that the thread executes.
+  // `file` is the file that the thread executes.
   void Decide(const ExecQuestion& question, const UniqueFd& file);
-  // Goes on with all seized ones that have stopped, and interrupts those that have not for long.
+  // Continues with all seized threads that have stopped, and interrupts those that have not stopped
+  // for a long time.
   void Continue();
 
  private:
@@ -81,7 +82,7 @@ class ExecCatch {
   };
   struct DecidedScript {
     std::string interpreter;
-    std::string named;  // as the call gave it
+    std::string named;  // the path as the call gave it
   };
 
   void DecideCall(const ExecQuestion& question, const UniqueFd& file);
@@ -91,14 +92,15 @@ class ExecCatch {
   void Allow(const ExecQuestion& question) const;
   void Tell(std::uint64_t number) const;
   static bool IsGone(int tid, Seized& seized);
-  // Returns why the thread could not be seized, if it was not; an empty text if it has ended in
-  // execve, so that no program begins.
+  // Returns why the thread could not be seized, if it was not. The text is empty if the thread has
+  // ended in execve, so that no program begins.
   std::optional<std::string> Seize(const ExecQuestion& question) const;
   void OnStop(int tid, int status);
   void OnExec(int pid, int tid);
-  // The thread's exec has failed, or was over when it was seized: then the program runs.
+  // The thread's exec has failed, or was complete when the thread was seized: then the program
+  // runs.
   void OnLate(int tid);
-  void LetGo(int tid);
+  void DetachThread(int tid);
 
   const ExecCatchHandlers handlers_;
   const UniqueFd& holder_;

@@ -32,11 +32,12 @@ namespace leakgate {
 namespace {
 
 constexpr std::uint64_t kAsked = FAN_OPEN_EXEC_PERM;
-// The kernel refuses the exec of whom it cannot open a descriptor for, so few are opened at once.
+// If the kernel cannot open a descriptor for the question, it refuses the exec. So few are open at
+// once.
 constexpr std::size_t kMostAtOnce = 32;
 constexpr std::size_t kMostWaiting = 8192;
 constexpr std::size_t kMostWaitingOfUser = 2048;
-constexpr std::size_t kMostUsers = 32;    // a worker each
+constexpr std::size_t kMostUsers = 32;    // each with one worker
 constexpr std::size_t kMostGivenUp = 64;  // workers that the kernel cannot end yet
 constexpr std::size_t kOtherDescriptors = 128;
 
@@ -45,13 +46,13 @@ constexpr std::chrono::milliseconds kLate(200);
 constexpr int kMostLate = 5;
 constexpr std::chrono::seconds kLateWindow(60);
 constexpr std::chrono::seconds kBarred(30);
-constexpr std::chrono::seconds kIdle(10);  // then a worker ends
+constexpr std::chrono::seconds kIdle(10);  // after which an idle worker ends
 constexpr std::chrono::seconds kMarkerPatience(5);
 constexpr std::chrono::seconds kBeginPatience(8);
 
-constexpr const char* kLetGo =
-    "it began before it could be looked at: a program of this user kept leakgate waiting, so for a "
-    "while this user's programs are let go";
+constexpr const char* kReleased =
+    "it began before it could be looked at: a program of this user kept leakgate waiting, so this "
+    "user's programs are not held for a while";
 constexpr const char* kNoWorker =
     "it began before it could be looked at: too many programs, of too many users, begin at once";
 
@@ -69,7 +70,8 @@ Expected<void> RequireKernel() {
                   name.release));
 }
 
-// Returns the user who answers for what the process does: of a set-uid program, who has started it.
+// Returns the user who is responsible for what the process does: of a set-uid program, the user who
+// has started it.
 std::optional<unsigned> RealUserOf(int tid) {
   const std::string ids = StatusField(tid, tid, "Uid");  // real, effective, saved, of file systems
   if (ids.empty()) return std::nullopt;
@@ -88,7 +90,7 @@ std::set<FileId> SystemsLinkers() {
   return linkers;
 }
 
-// Returns how many descriptors this process may have; as many as it needs, if it can.
+// Raises the limit on this process's descriptors to what it needs, if it can. Returns the limit.
 std::size_t RaiseDescriptorLimit() {
   constexpr rlim_t kNeeded = 2 * kMostWaiting;
   rlimit limit{};
@@ -118,7 +120,7 @@ Expected<ExecHold> ExecHold::Open(ExecHoldHandlers handlers, WorkerFactory worke
   return hold;
 }
 
-// Files are opened without waiting for whoever has a lease on them (fcntl(2), F_SETLEASE).
+// O_NONBLOCK: files are opened without waiting for a lease on them (fcntl(2), F_SETLEASE).
 Expected<void> ExecHold::Begin() {
   const std::size_t descriptors = RaiseDescriptorLimit();
   most_waiting_ =
@@ -142,7 +144,8 @@ Expected<void> ExecHold::Begin() {
   linkers_ = SystemsLinkers();
   const Expected<void> watched = StartWatchdog();
   if (!watched) return watched;
-  ::mlockall(MCL_CURRENT | MCL_FUTURE);  // the machine waits for it, so it waits for no page
+  // The machine waits for this process, so it must wait for no page.
+  ::mlockall(MCL_CURRENT | MCL_FUTURE);
   sigevent end{};
   end.sigev_notify = SIGEV_SIGNAL;
   end.sigev_signo = SIGKILL;
@@ -200,7 +203,7 @@ void ExecHold::Serve() {
   KeepAlive();
   Answer();
   HearWorkers();
-  GiveUpSlow();
+  GiveUpSlowWorkers();
   WatchMounts();
   steps.fetch_add(1, std::memory_order_relaxed);
 }
@@ -212,7 +215,7 @@ void ExecHold::Change(std::string orders) {
 
 void ExecHold::Answer() {
   alignas(fanotify_event_metadata) char events[kMostAtOnce * sizeof(fanotify_event_metadata)];
-  constexpr int kMostReads = 16;  // then workers are heard
+  constexpr int kMostReads = 16;  // before workers are heard again
   for (int i = 0; i < kMostReads; ++i) {
     const ssize_t bytes = ::read(asked_.get(), events, sizeof(events));
     if (bytes <= 0) return;
@@ -236,20 +239,20 @@ void ExecHold::Decide(int tid, UniqueFd file) {
     if (is_systems) IgnoreFile(file.get());
     return Allow(file.get());
   }
-  if (!handlers_.is_wanted_user(*uid)) return LetGo({std::move(file), tid, *uid}, "");
+  if (!handlers_.is_wanted_user(*uid)) return ReleaseProgram({std::move(file), tid, *uid}, "");
   Ask(*uid, tid, std::move(file));
 }
 
 void ExecHold::Ask(unsigned uid, int tid, UniqueFd file) {
   User* const user = waiting_.size() < most_waiting_ ? WorkerOf(uid) : nullptr;
   if (user == nullptr || user->waiting >= kMostWaitingOfUser) {
-    return LetGo({std::move(file), tid, uid}, IsBarred(uid) ? kLetGo : kNoWorker);
+    return ReleaseProgram({std::move(file), tid, uid}, IsBarred(uid) ? kReleased : kNoWorker);
   }
   ExecQuestion question{++last_ask_, tid};
   Packet packet(&question, sizeof(question));
   packet.Attach(file.get());
   if (::sendmsg(user->worker.socket.get(), packet.get(), MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
-    return LetGo({std::move(file), tid, uid}, kNoWorker);
+    return ReleaseProgram({std::move(file), tid, uid}, kNoWorker);
   }
   if (user->waiting == 0 && user->seized == 0) user->moved = Clock::now();
   ++user->waiting;
@@ -271,19 +274,20 @@ ExecHold::User* ExecHold::WorkerOf(unsigned uid) {
 
 void ExecHold::Allow(int file) const {
   const fanotify_response response{file, FAN_ALLOW};
-  if (::write(asked_.get(), &response, sizeof(response)) < 0) return;  // it was killed meanwhile
+  // The thread was killed meanwhile.
+  if (::write(asked_.get(), &response, sizeof(response)) < 0) return;
 }
 
-void ExecHold::LetGo(const Waiting& waiting, const std::string& problem) {
+void ExecHold::ReleaseProgram(const Waiting& waiting, const std::string& problem) {
   const std::string path = PathOfDescriptor(waiting.file.get());
   Allow(waiting.file.get());
   if (!handlers_.is_wanted_file(path)) return;
   handlers_.on_missed(waiting.tid, path, waiting.uid, problem);
 }
 
-// Each program asks for its dynamic linker a second time, which nobody wants, by whatever
-// arguments: they are the program's, for which it has been decided already. What another user calls
-// so, in a mount namespace of his own, may be any file: it is let go this once.
+// Each program asks a second time, for its dynamic linker. Nobody needs that question, since the
+// program's own arguments have already been decided about. In a mount namespace of its own, another
+// user may give that name to any file: such a file is allowed only this once.
 void ExecHold::IgnoreFile(int file) const {
   ::fanotify_mark(asked_.get(), FAN_MARK_ADD | FAN_MARK_IGNORED_MASK | FAN_MARK_IGNORED_SURV_MODIFY,
                   kAsked, file, nullptr);
@@ -295,7 +299,7 @@ void ExecHold::HearWorkers() {
     if (!Hear(it->second)) {
       const unsigned uid = it->first;
       users_.erase(it);
-      LetUserGo(uid, kNoWorker);
+      ReleaseUser(uid, kNoWorker);
     }
     it = next;
   }
@@ -329,10 +333,10 @@ bool ExecHold::Hear(User& user) {
   }
 }
 
-void ExecHold::LetUserGo(unsigned uid, const std::string& problem) {
+void ExecHold::ReleaseUser(unsigned uid, const std::string& problem) {
   for (auto it = waiting_.begin(); it != waiting_.end();) {
     if (it->second.uid == uid) {
-      LetGo(it->second, problem);
+      ReleaseProgram(it->second, problem);
       it = waiting_.erase(it);
     } else {
       ++it;
@@ -340,7 +344,7 @@ void ExecHold::LetUserGo(unsigned uid, const std::string& problem) {
   }
 }
 
-void ExecHold::GiveUpSlow() {
+void ExecHold::GiveUpSlowWorkers() {
   const Clock::time_point now = Clock::now();
   std::erase_if(barred_, [now](const auto& entry) { return now > entry.second; });
   for (auto it = users_.begin(); it != users_.end();) {
@@ -355,7 +359,7 @@ void ExecHold::GiveUpSlow() {
       barred_[uid] = now + kBarred;
       User given_up = std::move(user);
       users_.erase(it);
-      LetUserGo(uid, kLetGo);
+      ReleaseUser(uid, kReleased);
       ::epoll_ctl(events_.get(), EPOLL_CTL_DEL, given_up.worker.socket.get(), nullptr);
       given_up_.push_back({std::move(given_up.worker), uid});
       handlers_.on_barred(uid);
@@ -366,7 +370,7 @@ void ExecHold::GiveUpSlow() {
   }
 }
 
-// Ends the one that has had nothing to do for longest. Returns false if all are at work.
+// Ends the worker that has been idle for longest. Returns false if all have work.
 bool ExecHold::EndIdleWorker() {
   auto oldest = users_.end();
   for (auto it = users_.begin(); it != users_.end(); ++it) {
@@ -393,7 +397,8 @@ bool ExecHold::IsBarred(unsigned uid) const {
                      [uid](const GivenUp& entry) { return entry.uid == uid; });
 }
 
-// What mounts there are is looked at by a worker, since whoever has many may make that take long.
+// A worker finds out which mounts there are, since a user with many of them may make that take
+// long.
 void ExecHold::WatchMounts() {
   if (marker_) HearMarker();
   if (marker_ || !have_mounts_changed_) return;

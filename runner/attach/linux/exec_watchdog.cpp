@@ -15,11 +15,14 @@ namespace leakgate {
 namespace {
 
 constexpr long kPauseNs = 20'000'000;
-constexpr int kStillPauses = 2;   // of a holder that is stopped or waits
-constexpr int kUnrunPauses = 50;  // of one that is ready to run
-constexpr int kLastPauses = 50;   // behind which it is ended
+// So many pauses a holder may make no step before everything is allowed: one that is stopped or
+// waits, and one that is ready to run.
+constexpr int kStillPauses = 2;
+constexpr int kUnrunPauses = 50;
+constexpr int kLastPauses = 50;  // after so many more, the holder is ended
 
-// Descriptors that come with questions are closed, so their numbers are free for the next ones.
+// The watchdog closes descriptors that come with questions, so their numbers are free for the next
+// ones.
 class Watchdog {
  public:
   Watchdog(const WatchdogSetup& setup, pid_t holder) : setup_(setup), holder_(holder) {}
@@ -33,7 +36,7 @@ class Watchdog {
       const bool moves = steps != last_steps_ || !IsNeeded(steps, state);
       last_steps_ = steps;
       still_ = moves ? 0 : still_ + 1;
-      if (still_ >= (state == 'R' ? kUnrunPauses : kStillPauses)) AnswerAll();
+      if (still_ >= (state == 'R' ? kUnrunPauses : kStillPauses)) AllowAll();
       if (still_ == kUnrunPauses + kLastPauses) EndHolder();
     }
   }
@@ -52,8 +55,9 @@ class Watchdog {
     return ::poll(&asked, 1, 0) > 0;
   }
 
-  // The kernel knows a question by the number that its file has, or had, in whoever has read it.
-  void AnswerAll() const {
+  // The kernel identifies a question by the number of its descriptor in the process that has read
+  // it.
+  void AllowAll() const {
     for (int file = 3; file < setup_.most_files; ++file) {
       while (Allow(file)) {
       }
@@ -75,7 +79,7 @@ class Watchdog {
     return ::write(setup_.asked.get(), &response, sizeof(response)) > 0;
   }
 
-  // Without marks nobody is asked about any more, even if the holder cannot be ended yet.
+  // Once the marks are removed, no further program asks, even if the holder cannot be ended yet.
   void EndHolder() const {
     ::fanotify_mark(setup_.asked.get(), FAN_MARK_FLUSH | FAN_MARK_FILESYSTEM, 0, AT_FDCWD, "/");
     ::fanotify_mark(setup_.asked.get(), FAN_MARK_FLUSH, 0, AT_FDCWD, "/");
@@ -98,7 +102,7 @@ Expected<void> ForkWatchdog(const WatchdogSetup& setup) {
         fmt::format("cannot start the watchdog of held programs: {}", ErrnoText()));
   }
   if (pid > 0) return {};
-  BeginAnew(kWatchdogName, setup.asked, holder);
+  ResetForkedProcess(kWatchdogName, setup.asked, holder);
   Watchdog(setup, holder).Run();
 }
 

@@ -1,9 +1,9 @@
-// Answers for a holder of programs that has stopped to move (exec_hold.h), whatever keeps it: a
-// signal, a debugger, or a file system that nobody had thought of.
+// Answers in place of a holder of programs that makes no progress (exec_hold.h), whatever blocks
+// it: a signal, a debugger, or an unexpected file system.
 //
-// A process of its own, which looks each kPause. The holder counts its steps in memory that both
-// share; an odd number says that it is at work. A holder that is ready to run and gets no processor
-// is given more time than one that is stopped or waits.
+// The watchdog is a process of its own, which checks every kPause. The holder counts its steps in
+// memory that both share; an odd number means that it is working. A holder that is ready to run and
+// gets no processor is given more time than one that is stopped or waits.
 #pragma once
 
 #include <sys/types.h>
@@ -24,10 +24,11 @@ struct WatchdogSetup {
   int most_files = 0;                       // the holder's descriptors have lower numbers
 };
 
-// By which it is known.
+// The process name by which the watchdog is recognised.
 inline constexpr char kWatchdogName[] = "leakgate-guard";
 
-// Forks it. It is killed when the calling process ends. REQUIRES: that has one thread.
+// Forks the watchdog. It is killed when the calling process ends. REQUIRES: the calling process has
+// one thread.
 [[nodiscard]] Expected<void> ForkWatchdog(const WatchdogSetup& setup);
 
 }  // namespace leakgate

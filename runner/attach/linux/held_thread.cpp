@@ -15,7 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kStopPatience(30);  // with one that is sure to stop
+constexpr std::chrono::seconds kStopPatience(30);  // for a thread that is sure to stop
 constexpr int kCallStop = SIGTRAP | 0x80;          // with PTRACE_O_TRACESYSGOOD
 
 }  // namespace
@@ -36,11 +36,11 @@ bool HeldThread::AwaitStop(std::chrono::milliseconds patience) {
   for (;;) {
     switch (WaitForStop(deadline)) {
       case ThreadStop::kEvent:
-        // An interruption shows as SIGTRAP. Any other signal has stopped the process.
+        // An interruption appears as SIGTRAP. Any other signal has stopped the process.
         was_stopped_ = signal_ != SIGTRAP;
         return true;
       case ThreadStop::kSignal:
-        // The thread takes the signal first; the interruption waits behind it.
+        // The thread takes the signal first; the interruption comes after it.
         ::ptrace(PTRACE_CONT, tid_, nullptr, signal_);
         continue;
       case ThreadStop::kCall:
@@ -103,7 +103,7 @@ ThreadStop HeldThread::WaitForStop(Clock::time_point deadline) {
     if (now < spin_until) {
       std::this_thread::yield();
     } else {
-      // The kernel tells of the end of a first thread only when all others have ended.
+      // The kernel reports the end of a first thread only when all others have ended.
       if (HasDied(pid_, tid_)) return ThreadStop::kGone;
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }

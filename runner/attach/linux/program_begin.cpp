@@ -43,7 +43,7 @@ constexpr std::uint64_t AlignDown(std::uint64_t value) { return value & ~(kAlign
 constexpr std::uint64_t kMostStackBytes = std::uint64_t{16} << 20;
 constexpr std::size_t kMostVariableBytes = std::size_t{1} << 17;  // MAX_ARG_STRLEN
 
-// Returns where the kernel has the program begin, which is in its dynamic linker.
+// Returns the address at which the kernel starts the program, which is in its dynamic linker.
 std::optional<std::uint64_t> EntryOf(const TargetMemory& memory) {
   const auto linker = AuxiliaryValue(ReadAuxiliary(memory.pid()), AT_BASE);
   if (!linker || *linker == 0) return std::nullopt;
@@ -77,7 +77,7 @@ std::optional<std::string> ReadString(const TargetMemory& memory, std::uint64_t 
   return std::nullopt;
 }
 
-// The environment is that of a normal launch. Variables that are there already stay where they are.
+// The environment is that of a normal launch. Variables that exist already stay where they are.
 Expected<std::vector<StackVariable>> NewEnvironment(const TargetMemory& memory,
                                                     const InitialStack& stack,
                                                     const EnableRequest& request) {

@@ -106,7 +106,8 @@ Expected<void> RequireTraceableImage(int pid) {
       fmt::format("PID {} cannot be traced: {}", pid, *inspection.refusal_of_running));
 }
 
-// Asks what the kernel told the process: the file, and who may start it, may have changed since.
+// Asks what the kernel told the process (AT_SECURE): its file, and who may start it, may have
+// changed since.
 Expected<void> RequireNoFileRights(int pid) {
   if (AuxiliaryValue(ReadAuxiliary(pid), AT_SECURE).value_or(0) == 0) return {};
   return Unexpected(FileRightsError(pid));

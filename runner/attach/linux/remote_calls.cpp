@@ -39,8 +39,8 @@ Expected<RemoteCalls> RemoteCalls::Begin(HeldThread& thread, const TargetMemory&
   if (!thread.was_stopped()) (void)RestartInterruptedCall(state->registers);
   const std::int64_t call = SystemCallOf(state->registers);
   const bool fails = call >= 0 && IsInterruptedByStops(static_cast<std::uint64_t>(call));
-  NoteHowCallGoesOn(thread.tid(), fails ? WhenInterrupted::kFails : WhenInterrupted::kGoesOn,
-                    state->registers);
+  NoteIfCallContinues(thread.tid(), fails ? WhenInterrupted::kFails : WhenInterrupted::kGoesOn,
+                      state->registers);
 
   RemoteCalls calls(thread, memory, library);
   calls.state_ = *std::move(state);
@@ -154,7 +154,7 @@ Expected<void> RemoteCalls::RunToReturn(const SignalFrame& frame) {
   }
 }
 
-// A call that waits for a processor does not hang.
+// A call that waits for a processor is not stuck.
 ThreadStop RemoteCalls::RunToStop(int signal) {
   constexpr std::chrono::milliseconds kSlice(5);
   if (!thread_->RunToCall(signal)) return ThreadStop::kGone;

@@ -7,9 +7,9 @@
 //            thread when it is about to give up its frame (rt_sigreturn)
 //   ~        restores memory, errno, registers and the system call
 //
-// At each moment the thread's registers, or those that it will return to, lead to a frame that
-// restores it. So if the runner is killed, the process goes on by itself. Then a system call in
-// which it waited with a time limit begins anew, and a mapping is left behind.
+// At each moment the thread's registers, or those to which it will return, lead to a frame that
+// restores it. So if the runner is killed, the process continues by itself. Then a system call in
+// which it waited with a time limit waits for the full time again, and a mapping is left behind.
 //
 // Signals are blocked meanwhile, except SIGSEGV and the like, and the signal by which the C library
 // has threads change their user.

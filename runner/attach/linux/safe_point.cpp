@@ -84,15 +84,15 @@ std::vector<PlacedFrame> PlaceFrames(const TargetStack& stack, const TargetLayou
 
 }  // namespace
 
-std::optional<std::string> WhyUnsafe(std::span<const PlacedFrame> stack, ThreadDoing doing) {
+std::optional<std::string> WhyUnsafe(std::span<const PlacedFrame> stack, ThreadRunState doing) {
   for (std::size_t i = 0; i < stack.size(); ++i) {
     if (auto why = WhyUnsafe(stack[i], i == 0)) return why;
   }
   if (stack.empty()) return "code without unwind information";
-  if (IsLibrary(stack.front()) && doing == ThreadDoing::kRuns) return TextOf(stack.front());
+  if (IsLibrary(stack.front()) && doing == ThreadRunState::kRuns) return TextOf(stack.front());
 
-  // Goes through the stretches of the C library's frames, each with the function that it was
-  // entered by.
+  // Goes through the runs of the C library's frames. In each, the outermost frame is the function
+  // by which the run was entered.
   auto at = stack.begin();
   while (at != stack.end()) {
     const auto begin = std::find_if(at, stack.end(), IsLibrary);
@@ -127,7 +127,7 @@ Expected<std::optional<std::string>> SafePointCheck::WhyNotOn(const HeldThread& 
         fmt::format("PID {} has executed another program meanwhile; try again", memory_->pid()));
   }
   if (!HasRoomOnStack(*registers, thread.tid())) {
-    NoteMappings();  // its stack may be new, or have grown
+    NoteMappings();  // the thread's stack may be new, or have grown
     if (!HasRoomOnStack(*registers, thread.tid())) return "a stack that is not its own";
   }
   const std::string_view forbids = WhyCannotCall(thread.tid());
@@ -141,7 +141,7 @@ Expected<std::optional<std::string>> SafePointCheck::WhyNotOn(const HeldThread& 
   return WhyInUnsafeCode(*registers);
 }
 
-std::optional<std::string> SafePointCheck::WhyHoldsUp(const HeldThread& thread) const {
+std::optional<std::string> SafePointCheck::WhyBlocksOthers(const HeldThread& thread) const {
   const auto registers = thread.Registers();
   return registers ? WhyInUnsafeCode(*registers) : std::nullopt;
 }
@@ -150,7 +150,7 @@ std::optional<std::string> SafePointCheck::WhyInUnsafeCode(const RegisterSet& re
   const TargetStack stack = unwinder_->Unwind(registers);
   if (!stack.is_complete) return "code without unwind information";
   return WhyUnsafe(PlaceFrames(stack, *layout_),
-                   IsInCall(registers) ? ThreadDoing::kWaits : ThreadDoing::kRuns);
+                   IsInCall(registers) ? ThreadRunState::kWaits : ThreadRunState::kRuns);
 }
 
 // The thread must be on its own stack, not on a coroutine's, which may be small. The kernel names

@@ -31,8 +31,8 @@ struct PlacedFrame {
   bool is_interrupted = false;          // as in StackFrame
 };
 
-// What the thread is doing.
-enum class ThreadDoing {
+// Whether the thread waits or runs.
+enum class ThreadRunState {
   kWaits,  // it is in a system call
   kRuns,
 };
@@ -40,10 +40,10 @@ enum class ThreadDoing {
 // Returns why the thread is not at a safe point; nothing if it is. `stack` begins with the
 // innermost frame. Pure.
 [[nodiscard]] std::optional<std::string> WhyUnsafe(std::span<const PlacedFrame> stack,
-                                                   ThreadDoing doing);
+                                                   ThreadRunState doing);
 
-// Finds these facts about a held thread. Prepare and NoteMappings read, before a thread is stopped,
-// what takes long.
+// Finds these facts about a held thread. Prepare and NoteMappings do the slow reading before a
+// thread is stopped.
 class SafePointCheck {
  public:
   // `memory` and `layout` must outlive the object.
@@ -53,13 +53,13 @@ class SafePointCheck {
   // Reads where stacks are. It should be called shortly before a thread is stopped.
   void NoteMappings();
 
-  // Returns why `thread` may not be made to call; nothing if it may. An error means that no thread
-  // of the process may.
+  // Returns why `thread` may not be used for a call; nothing if it may be. An error means that no
+  // thread of the process may be used.
   [[nodiscard]] Expected<std::optional<std::string>> WhyNotOn(const HeldThread& thread);
 
-  // Returns why a call on another thread could wait for ever for `thread` while `thread` is
-  // stopped; nothing if it could not.
-  [[nodiscard]] std::optional<std::string> WhyHoldsUp(const HeldThread& thread) const;
+  // Returns why a call on another thread could block for ever while `thread` is stopped; nothing if
+  // it could not.
+  [[nodiscard]] std::optional<std::string> WhyBlocksOthers(const HeldThread& thread) const;
 
  private:
   SafePointCheck(const TargetMemory& memory, const TargetLayout& layout,

@@ -31,7 +31,7 @@ Expected<void> Target::ReadLayout() {
   safe_point_.reset();
   layout_ = std::make_unique<TargetLayout>(std::move(layout));
   LEAKGATE_TRY_ASSIGN(SafePointCheck safe_point,
-                      UnlessGone(*memory_, SafePointCheck::Prepare(*memory_, *layout_)));
+                      ReplaceErrorIfGone(*memory_, SafePointCheck::Prepare(*memory_, *layout_)));
   safe_point_ = std::move(safe_point);
   return {};
 }
@@ -50,7 +50,7 @@ Expected<void> Target::RequireVersion() const {
   const auto point = ReadAttachPoint(*memory_, layout_->attach_point());
   if (!layout_->agent() || (point && point->layout_version == kLayoutVersion)) return {};
   return InconclusiveError(
-      fmt::format("PID {} carries the agent of another leakgate; start the program anew", pid()));
+      fmt::format("PID {} carries the agent of another leakgate; restart the program", pid()));
 }
 
 Expected<void> Target::AtSafePoint(const Calls& calls) {
@@ -66,7 +66,7 @@ Expected<void> Target::AtSafePoint(const Calls& calls) {
     // Once the cheaper ways have failed for some time, a call whose time limit then begins anew may
     // be stopped, too.
     const bool is_patient = Clock::now() - begin < kSafePointPatience / 4;
-    const StopCost most = is_patient ? StopCost::kNone : StopCost::kBeginsAnew;
+    const StopCost most = is_patient ? StopCost::kNone : StopCost::kRestarts;
     LEAKGATE_TRY_ASSIGN(const bool done,
                         TryThreads(calls, progress, is_stopped ? StopCost::kShows : most));
     if (done) return {};
@@ -90,11 +90,12 @@ Error Target::NoSafePoint() const {
       pid(), kSafePointPatience.count(), why_not_)};
 }
 
-// While a signal has stopped all threads, none gives back what it holds. A call on another thread
-// would wait for that for ever. On a busy machine, some may not have had a processor yet to stop.
+// While a signal has stopped all threads, none releases the locks that it holds, and a call on
+// another thread would wait for them for ever. On a busy machine, some threads may not have had a
+// processor yet in order to stop.
 Expected<void> Target::RequireNothingHeldUp() {
   const auto holds_up = [this](HeldThread& thread) {
-    const std::optional<std::string> why = safe_point_->WhyHoldsUp(thread);
+    const std::optional<std::string> why = safe_point_->WhyBlocksOthers(thread);
     Continue(thread);
     if (why) why_not_ = *why;
     return why && IsStoppedBySignal(pid());

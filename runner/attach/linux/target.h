@@ -38,7 +38,7 @@ class Target {
   // Runs `calls` on a thread that is at a safe point. Fails if no thread comes to one.
   [[nodiscard]] Expected<void> AtSafePoint(const Calls& calls);
 
-  // Calls one of the agent's functions. Point() tells the outcome.
+  // Calls one of the agent's functions. Point() has the outcome.
   [[nodiscard]] Expected<void> CallAgent(std::uint64_t AttachPointCopy::*function,
                                          std::string_view text = {});
 

@@ -22,7 +22,7 @@ bool IsLinker(std::string_view name) {
 }
 bool IsAgent(std::string_view name) { return name.starts_with("libleakgate_agent.so"); }
 
-// Returns the first mapping of a file of such a name, where its ELF header is.
+// Returns the first mapping of a file with such a name, where its ELF header is.
 const MappedRange* FindFile(const std::vector<MappedRange>& maps, bool (*is_it)(std::string_view)) {
   const auto found = std::find_if(maps.begin(), maps.end(), [is_it](const MappedRange& range) {
     return range.file_offset == 0 && !range.IsAnonymous() && is_it(FileName(range.name));
@@ -37,7 +37,7 @@ std::optional<TargetModule> ReadFile(const TargetMemory& memory,
   return range == nullptr ? std::nullopt : TargetModule::Read(memory, range->begin);
 }
 
-// Returns where what a signal's handler returns to is; 0 if it is not there.
+// Returns the address of the code to which a signal handler returns; 0 if it is not there.
 std::uint64_t FindRestorer(const TargetMemory& memory, const TargetModule& libc,
                            const std::vector<MappedRange>& maps) {
   const std::span<const std::uint8_t> restorer = RestorerCode();
@@ -79,7 +79,7 @@ bool IsLoading(const TargetMemory& memory) {
 }
 
 Expected<TargetLayout> TargetLayout::Read(const TargetMemory& memory) {
-  return UnlessGone(memory, ReadLoaded(memory));
+  return ReplaceErrorIfGone(memory, ReadLoaded(memory));
 }
 
 Expected<TargetLayout> TargetLayout::ReadLoaded(const TargetMemory& memory) {

@@ -1,4 +1,4 @@
-// Knows what a process has loaded: which part an address is in, where the functions are that
+// What a process has loaded: which part an address belongs to, where the functions are that
 // attaching calls, and the agent if the process has one.
 #pragma once
 

@@ -85,7 +85,7 @@ Expected<TargetMemory> TargetMemory::Open(int pid) {
 std::optional<Error> TargetMemory::WhyGone() const {
   if (HasNoMemory(pid_)) return EndedError(pid_).value();
   const Expected<std::vector<MappedRange>> maps = ReadMaps(pid_);
-  if (!maps) return std::nullopt;  // not ours to see
+  if (!maps) return std::nullopt;  // this process may not see them
   const bool is_there = std::any_of(maps->begin(), maps->end(), [this](const MappedRange& range) {
     return range.is_readable && Get<char>(range.begin).has_value();
   });

@@ -46,10 +46,10 @@ class TargetMemory {
   UniqueFd fd_;
 };
 
-// If the process has ended or has executed another program, replaces an error by that: it is the
-// cause.
+// If the process has ended or has executed another program, returns that as the error, because it
+// is the cause.
 template <typename T>
-[[nodiscard]] Expected<T> UnlessGone(const TargetMemory& memory, Expected<T> result) {
+[[nodiscard]] Expected<T> ReplaceErrorIfGone(const TargetMemory& memory, Expected<T> result) {
   if (result) return result;
   const std::optional<Error> gone = memory.WhyGone();
   return gone ? Unexpected(*gone) : Unexpected(result.error());

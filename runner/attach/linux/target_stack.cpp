@@ -65,7 +65,7 @@ struct StackUnwinder::Callbacks {
   }
 
   static bool SetRegisters(Dwfl_Thread* thread, void* argument) {
-    return TellUnwinder(thread, Self(argument).registers_);
+    return SetUnwinderRegisters(thread, Self(argument).registers_);
   }
 
   static int TakeFrame(Dwfl_Frame* frame, void* argument) {

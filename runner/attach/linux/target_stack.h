@@ -15,14 +15,14 @@ struct Dwfl;
 namespace leakgate {
 
 struct StackFrame {
-  std::uint64_t pc = 0;  // the address where the frame goes on
+  std::uint64_t pc = 0;  // the address at which the frame continues
   bool is_interrupted =
-      false;  // true of the innermost frame, and of those that a signal interrupted
+      false;  // true for the innermost frame, and for those that a signal interrupted
 };
 
 struct TargetStack {
   std::vector<StackFrame> frames;  // the innermost is first
-  bool is_complete = false;        // true if it reaches to where the thread began
+  bool is_complete = false;        // true if it reaches the function in which the thread began
 };
 
 class StackUnwinder {

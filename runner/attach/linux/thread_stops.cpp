@@ -10,9 +10,9 @@
 namespace leakgate {
 namespace {
 
-// When a thread goes on, it spends some microseconds in the kernel before it is where it was.
+// A thread that continues spends some microseconds in the kernel before it is where it was.
 constexpr std::chrono::microseconds kBetweenLooks(40);
-// The thread is looked at often in this time.
+// In this time, the thread is checked often.
 constexpr std::chrono::milliseconds kEnough(5);
 constexpr std::chrono::seconds kMost(15);
 
@@ -106,7 +106,7 @@ void ThreadStops::ReleaseLate() {
 void Continue(HeldThread& thread) {
   auto registers = thread.Registers();
   if (registers && !thread.was_stopped() && RestartInterruptedCall(*registers)) {
-    if (thread.SetRegisters(*registers)) BeginCallAgain(thread.tid(), *registers);
+    if (thread.SetRegisters(*registers)) RestartHeldCall(thread.tid(), *registers);
   }
   thread.Release();
 }

@@ -1,5 +1,5 @@
-// Stops threads of another process, one at a time: which may be stopped without the program
-// noticing, when it is worth to stop one again, and those that stop too late.
+// Stops threads of another process, one at a time: which threads can be stopped without the program
+// noticing, when it is worth stopping one again, and how to handle those that stop too late.
 //
 // Used by one thread of the runner, which ends afterwards: then the kernel releases all threads.
 #pragma once
@@ -23,10 +23,10 @@ namespace leakgate {
 
 // Measures how far the threads of another process have come, by the time that they have run.
 //
-// On a busy machine a thread that is ready to run may wait long for a processor. A stop that comes
-// meanwhile finds it where it was before, and if it were stopped again and again, it would never
-// come any further. So it is looked at again only after it has run, and is given up only when it
-// has run long enough to have been seen elsewhere.
+// On a busy machine a thread that is ready to run may wait long for a processor. A stop finds it
+// where it was before, and if it were stopped again and again, it would never get further. So it is
+// stopped again only after it has run, and is given up only when it has run long enough to have
+// been seen elsewhere.
 class ThreadProgress {
  public:
   using Clock = std::chrono::steady_clock;
@@ -34,7 +34,7 @@ class ThreadProgress {
   // Begins to measure the threads that exist now.
   explicit ThreadProgress(int pid);
 
-  // Returns whether a look at `tid` may show anything new.
+  // Returns whether stopping `tid` again may show anything new.
   [[nodiscard]] bool HasMoved(int tid) const;
   void NoteLook(int tid);
 
@@ -52,7 +52,7 @@ class ThreadProgress {
 };
 
 // Stops threads of one process. A thread that does not stop in time is released as soon as it has
-// stopped: if it stayed stopped with a lock, it would hold up all the others.
+// stopped: if it stayed stopped while it holds a lock, it would block all the others.
 class ThreadStops {
  public:
   explicit ThreadStops(int pid) : pid_(pid) {}
@@ -73,7 +73,7 @@ class ThreadStops {
   std::vector<HeldThread> awaited_;
 };
 
-// Lets a thread go on that was only looked at.
+// Lets a thread continue that was only examined.
 void Continue(HeldThread& thread);
 
 }  // namespace leakgate

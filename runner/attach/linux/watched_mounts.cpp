@@ -30,7 +30,8 @@ bool IsLocalKind(std::string_view kind) {
   return IsOneOf(kKinds, kind);
 }
 
-// Those that the kernel makes up. Nothing is executed there, but other mounts lie below.
+// Returns whether the file system is made up by the kernel. Nothing is executed there, but other
+// mounts lie below.
 bool IsKernelsKind(std::string_view kind) {
   constexpr std::string_view kKinds[] = {
       "rootfs",  "proc",       "sysfs",   "devtmpfs",  "devpts",   "cgroup",
@@ -72,7 +73,7 @@ bool HasOption(std::string_view options, std::string_view option) {
   return std::find(all.begin(), all.end(), option) != all.end();
 }
 
-// Layers are separated by ':'; one of a path's own is written as "\:".
+// Layers are separated by ':'. A ':' that belongs to a path is written as "\:".
 void AddLayers(std::string_view value, std::vector<std::string>& layers) {
   std::string layer;
   const std::string paths = Unescaped(value) + ':';
@@ -81,7 +82,7 @@ void AddLayers(std::string_view value, std::vector<std::string>& layers) {
       layer += paths[++i];
     } else if (paths[i] != ':') {
       layer += paths[i];
-    } else if (!layer.empty()) {  // "::" begins layers of data alone
+    } else if (!layer.empty()) {  // after "::" come layers that contain data only
       layers.push_back(std::exchange(layer, ""));
     }
   }
@@ -111,7 +112,7 @@ class Judge {
   }
 
   bool MayWatch(const Mount& mount, int depth = 0) const {
-    constexpr int kMostDepth = 8;  // of overlays of overlays
+    constexpr int kMostDepth = 8;  // overlays on overlays
     if (depth == kMostDepth || !IsLocalKind(mount.kind)) return false;
     if (mount.place == "/") return true;
     return IsWayFree(mount) && !IsOfAUser(mount) &&
@@ -131,7 +132,7 @@ class Judge {
     return false;
   }
 
-  // A desktop's user may have a file of his own mounted as a loop device, without set-uid.
+  // A desktop user may have a file mounted as a loop device, without set-uid.
   static bool IsOfAUser(const Mount& mount) {
     constexpr std::string_view kLoop = "7:";
     return mount.device.starts_with(kLoop) && HasOption(mount.options, "nosuid");
@@ -146,7 +147,7 @@ class Judge {
            });
   }
 
-  // Of several at one place, the last is on top.
+  // If several are mounted at one place, the last is on top.
   const Mount* MountOf(const std::string& path) const {
     const Mount* found = nullptr;
     for (const Mount& mount : mounts_) {
@@ -195,8 +196,8 @@ std::vector<Mount> MountsToWatch(const std::vector<Mount>& mounts) {
   return watched;
 }
 
-// Where another mount lies over one, or the path has changed meanwhile, the descriptor is another
-// file system's.
+// If another mount covers one, or the path has changed meanwhile, the descriptor belongs to another
+// file system.
 void SendRootsOfMounts(const UniqueFd& socket) {
   const std::string text = ReadProcFile("/proc/self/mountinfo").value_or("");
   std::set<std::string> sent;  // devices

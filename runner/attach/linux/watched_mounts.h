@@ -1,9 +1,9 @@
 // The file systems whose programs are held when they begin (exec_hold.h).
 //
-// The kernel opens each file for the holder before it asks, so a file system that somebody else
-// serves would keep the holder waiting, and with it the machine. Held are only programs of plain
-// local file systems that root has mounted in the holder's own mount namespace: others cannot serve
-// those, or mount there. Programs of other file systems are found while they run
+// The kernel opens each file for the holder before it asks. So a file system that another user
+// serves could block the holder, and with it the machine. Only programs of plain local file systems
+// are held that root has mounted in the holder's own mount namespace: other users can neither serve
+// these nor mount there. Programs of other file systems are found while they run
 // (sessions/linux/start_watch.h).
 #pragma once
 
@@ -28,13 +28,14 @@ struct Mount {
 // Parses lines such as "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw". Pure.
 [[nodiscard]] std::vector<Mount> ParseMounts(std::string_view mountinfo);
 
-// Returns the mounts whose programs can be held: nothing on the way to them, and no layer of an
-// overlay, is of a file system that a process or another machine serves. "/" is always one if it is
-// of such a kind: who delays that delays all. Pure.
+// Returns the mounts whose programs can be held: no part of the path to them, and no layer of an
+// overlay, is on a file system that a process or another machine serves. "/" is included if its own
+// file system is of such a kind, whatever lies above it: whoever delays "/" delays everything
+// anyway. Pure.
 [[nodiscard]] std::vector<Mount> MountsToWatch(const std::vector<Mount>& mounts);
 
-// Sends a descriptor of each such file system's root over `socket`, and a message without one
-// behind the last. Whatever stands in the way of a path may keep the calling process waiting.
+// Sends a descriptor of each such file system's root over `socket`, and after the last one a
+// message without a descriptor. Whatever blocks a path may block the calling process.
 void SendRootsOfMounts(const UniqueFd& socket);
 
 }  // namespace leakgate

@@ -1,4 +1,4 @@
-// Apart from the rest, for tests that are linked with nothing of the runner.
+// This function has a file of its own for tests that are linked with nothing else of the runner.
 #include <unistd.h>
 
 #include "runner/base/descriptors.h"

@@ -29,7 +29,7 @@ Mapping::~Mapping() {
   if (begin_ != nullptr) ::munmap(begin_, bytes_);
 }
 
-void Mapping::LetGoOfPages() const {
+void Mapping::ReleasePages() const {
   if (begin_ != nullptr) ::madvise(begin_, bytes_, MADV_DONTNEED);
 }
 

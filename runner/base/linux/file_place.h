@@ -35,19 +35,19 @@ namespace leakgate {
 // Gives the file `fd` the mode of `replaced`, and its owner and group where the kernel permits.
 void CopyRights(const struct stat& replaced, int fd);
 
-// Whether only the user can write to the file or folder, which is the user's own.
+// Returns whether the file or folder is the user's own, and only the user can write to it.
 [[nodiscard]] bool IsOfUserAlone(const struct stat& facts);
 
 enum class MissingFolders { kRefused, kMade };
 
 // Opens the folder `path`, an absolute path, in order to look things up in it. The folder is
-// IsOfUserAlone and no link, and on the way to it all folders and links belong to the user or to
-// root, where nobody else can exchange them: what is found is what the path will lead to, too.
-// Makes the last three folders if they are missing and asked for. Returns an empty descriptor if
+// IsOfUserAlone and no link. All folders and links on the way to it belong to the user or to root,
+// and nobody else can exchange them, so the path will lead to what is found here. Makes the last
+// three folders if they are missing and the caller asks for it. Returns an empty descriptor if
 // there is no such folder.
 [[nodiscard]] UniqueFd OpenOwnFolder(const std::filesystem::path& path, MissingFolders missing);
 
-// Tells why a file cannot be written, and what to do. The two texts are parts of one message.
+// Says why a file cannot be written, and what to do. The two texts are parts of one message.
 struct PlaceProblem {
   std::string cause;
   std::string remedy;

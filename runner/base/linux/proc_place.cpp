@@ -15,7 +15,7 @@ UniqueFd& OwnProc() {
   return proc;
 }
 
-// Where a path is looked up, as openat(2) and others take it.
+// A path in the form in which openat(2) and other calls take it.
 class ProcPlace {
  public:
   // REQUIRES: `path` lives as long as this.

@@ -39,7 +39,7 @@ void EndProcessBy(int signal) {
   ::sigaddset(&signals, signal);
   ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
   ::raise(signal);
-  ::_exit(128 + signal);  // where a filter refuses the call
+  ::_exit(128 + signal);  // for the case that a filter forbids the call
 }
 
 void OnEndSignal(int signal) {

@@ -28,7 +28,7 @@ constexpr char kClearBelow[] = "\x1b[J";
 constexpr char kPlain[] = "\x1b[m";
 constexpr char kScrollAll[] = "\x1b[r";
 
-std::string GoTo(int row) { return fmt::format("\x1b[{};1H", row); }
+std::string MoveToRow(int row) { return fmt::format("\x1b[{};1H", row); }
 
 winsize SizeOf(int fd) {
   winsize size{};
@@ -66,7 +66,7 @@ void StatusRow::Show(const std::string& text) {
   if (rows < kFewestRows) return;
   if (rows != rows_) ReserveRow(rows);
   if (text == shown_) return;
-  Write(fmt::format("{}{}{}{}{}{}", kSave, kPlain, GoTo(rows_), text, kClearRest, kRestore));
+  Write(fmt::format("{}{}{}{}{}{}", kSave, kPlain, MoveToRow(rows_), text, kClearRest, kRestore));
   shown_ = text;
 }
 
@@ -81,7 +81,8 @@ void StatusRow::Hide() {
 }
 
 std::string StatusRow::SequenceToReleaseRow() const {
-  return fmt::format("{}{}{}{}{}{}", kSave, kScrollAll, kPlain, GoTo(rows_), kClearRest, kRestore);
+  return fmt::format("{}{}{}{}{}{}", kSave, kScrollAll, kPlain, MoveToRow(rows_), kClearRest,
+                     kRestore);
 }
 
 // A failed write is ignored, since nobody reads a terminal whose other end is gone.

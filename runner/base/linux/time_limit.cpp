@@ -23,8 +23,8 @@ constexpr Clock::rep kNoLimit = Clock::time_point::max().time_since_epoch().coun
 std::atomic<Clock::rep> g_end{kNoLimit};
 thread_local bool t_concludes = false;
 
-// Whoever reads standard error may have stopped to.
-void TellAtOnce(std::string_view line) {
+// The reader of standard error may have stopped reading.
+void PrintUnbuffered(std::string_view line) {
   pollfd out{STDERR_FILENO, POLLOUT, 0};
   if (::poll(&out, 1, 0) == 1) (void)!::write(STDERR_FILENO, line.data(), line.size());
 }
@@ -32,8 +32,9 @@ void TellAtOnce(std::string_view line) {
 [[noreturn]] void EndProcessAt(Clock::time_point end) {
   std::this_thread::sleep_until(end);
   RemovePartialFiles();
-  TellAtOnce(
-      "leakgate: the timeout was reached, and what had been found could not be told in 20 s more: "
+  PrintUnbuffered(
+      "leakgate: the timeout was reached, and what had been found could not be reported within 20 "
+      "s more: "
       "inconclusive\n");
   ::_exit(static_cast<int>(ExitCode::kInconclusive));
 }
@@ -42,7 +43,7 @@ void TellAtOnce(std::string_view line) {
 
 void LimitTime(Clock::time_point end) {
   g_end.store(end.time_since_epoch().count(), std::memory_order_relaxed);
-  // No signal of the process's is taken there.
+  // The thread must take none of the process's signals.
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);

@@ -119,7 +119,7 @@ class Adoption {
   }
 
   // Tells what nothing makes green, and returns the exit code for it.
-  [[nodiscard]] ExitCode TellTroubles() const {
+  [[nodiscard]] ExitCode PrintProblems() const {
     for (const std::string& line : runs_.failing()) PrintMessage(line);
     for (const std::string& line : runs_.unmeasured()) {
       PrintMessage(line + "; the gate stays inconclusive");
@@ -282,7 +282,7 @@ Expected<int> Execute(const AdoptCommand& command) {
                     kMostRounds));
     return static_cast<int>(ExitCode::kOverBudget);
   }
-  const ExitCode troubles = adoption.TellTroubles();
+  const ExitCode troubles = adoption.PrintProblems();
   if (troubles == ExitCode::kPass) {
     PrintMessage(fmt::format("green with it, {} times in a row", kGreenRounds));
   }

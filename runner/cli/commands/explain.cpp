@@ -193,7 +193,7 @@ std::string ProcessesText(const BudgetFile& file, const std::string& test,
 }
 
 // Without a binary it is unknown whether a file for certain binaries applies.
-void TellWhatIsLeftOut(const std::vector<BudgetFile>& files) {
+void PrintLeftOutFiles(const std::vector<BudgetFile>& files) {
   for (const BudgetFile& file : files) {
     if (file.binaries.empty()) continue;
     PrintMessage(
@@ -258,7 +258,7 @@ Expected<int> Execute(const ExplainCommand& command) {
     program = listed.path;
     test = found;
   } else {
-    TellWhatIsLeftOut(files);
+    PrintLeftOutFiles(files);
   }
   LEAKGATE_TRY_ASSIGN(const std::string text,
                       ExplainText(BudgetSet(std::move(files), program), test, Today()));

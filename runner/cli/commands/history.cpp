@@ -32,13 +32,13 @@ Expected<std::string> ParseTime(const std::string& text) {
 }
 
 // The runs that a history gets, and how many it had.
-struct Added {
+struct AddedRuns {
   std::int64_t runs = 0;
   std::int64_t known = 0;
 };
 
 Expected<void> AddRun(const RunResult& run, const RunContent& content,
-                      const HistoryOccasion& occasion, History& history, Added& added) {
+                      const HistoryOccasion& occasion, History& history, AddedRuns& added) {
   LEAKGATE_TRY_ASSIGN(const bool is_new,
                       history.Add(ToHistoryRun(run, DigestOf(content)), occasion));
   ++(is_new ? added.runs : added.known);
@@ -46,7 +46,7 @@ Expected<void> AddRun(const RunResult& run, const RunContent& content,
 }
 
 Expected<void> AddFile(const std::filesystem::path& file, const HistoryOccasion& occasion,
-                       History& history, Added& added) {
+                       History& history, AddedRuns& added) {
   Expected<void> outcome;
   const Expected<void> read = ReadResults(file, [&](RunResult&& run, const RunPlace& place) {
     if (outcome) outcome = AddRun(run, place.content, occasion, history, added);
@@ -138,7 +138,7 @@ Expected<int> Execute(const HistoryAddCommand& command) {
   LEAKGATE_TRY_ASSIGN(const FoundResults found, FindResults(command.results, {}));
   LEAKGATE_TRY_ASSIGN(History history, History::Open(command.database, Database::Mode::kWrite));
   LEAKGATE_TRY(history.Begin());
-  Added added;
+  AddedRuns added;
   for (const std::filesystem::path& file : found.files) {
     LEAKGATE_TRY(AddFile(file, {command.commit, time}, history, added));
   }

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "runner/cli/terminal.h"
-#include "runner/profiling/excess_makers.h"
+#include "runner/profiling/record_top_allocators.h"
 #include "runner/region/amount.h"
 #include "runner/report/style.h"
 #include "runner/snapshot/file/requested_snapshot.h"
@@ -19,7 +19,7 @@ const Choices<SnapshotTests> kSnapshotTests = {
     "--when={}",
     {{"over_budget", SnapshotTests::kOverBudget}, {"every", SnapshotTests::kEvery}}};
 
-void TellOfSnapshots(const FilesOfTests& files, SummaryDetail detail) {
+void PrintSnapshots(const FilesOfTests& files, SummaryDetail detail) {
   const auto& kept = files.snapshots->kept();
   const auto whole = std::find_if(kept.begin(), kept.end(), [](const TestSnapshotPair& pair) {
     return !pair.begin.empty() && !pair.end.empty();
@@ -35,7 +35,7 @@ void TellOfSnapshots(const FilesOfTests& files, SummaryDetail detail) {
   }
 }
 
-void TellOfRecordings(const FilesOfTests& files, SummaryDetail detail) {
+void PrintRecordings(const FilesOfTests& files, SummaryDetail detail) {
   const auto& kept = files.recordings->kept();
   if (detail != SummaryDetail::kQuiet || !kept.empty()) {
     PrintMessage(fmt::format("recordings of {} in {}",
@@ -87,8 +87,8 @@ Expected<void> FilesOfTests::Prepare(RunExtensions& extensions) {
 }
 
 Expected<void> FilesOfTests::Tell(SummaryDetail detail) const {
-  if (snapshots != nullptr) TellOfSnapshots(*this, detail);
-  if (recordings != nullptr) TellOfRecordings(*this, detail);
+  if (snapshots != nullptr) PrintSnapshots(*this, detail);
+  if (recordings != nullptr) PrintRecordings(*this, detail);
   if (snapshots != nullptr && !snapshots->problem().empty()) {
     return InconclusiveError(snapshots->problem());
   }
@@ -99,7 +99,9 @@ Expected<void> FilesOfTests::Tell(SummaryDetail detail) const {
 }
 
 RunExtensions ProfilerExtensions() {
-  return {.observers = {}, .answer_more = AnswerSnapshotRequests, .find_makers = RecordMakers};
+  return {.observers = {},
+          .answer_more = AnswerSnapshotRequests,
+          .find_top_allocators = RecordTopAllocators};
 }
 
 }  // namespace leakgate

@@ -137,7 +137,7 @@ Expected<void> CheckShowOptions(const RecordingShowCommand& command) {
 Expected<void> CheckWeigh(const std::optional<Weigh>& weigh, const RecordingReading& reading) {
   if (reading.lifetime_ns.HasAll() || weigh != Weigh::kPeak) return {};
   return UsageError(
-      "--weigh peak: the peak is not told of blocks that are chosen by --lifetime; "
+      "--weigh peak: the peak is not known for blocks that are chosen by --lifetime; "
       "leave out one of the two");
 }
 

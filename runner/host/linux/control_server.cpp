@@ -30,18 +30,18 @@
 namespace leakgate {
 namespace {
 
-// Who finds no place here has to wait, and strangers may take places.
+// A process that finds no place here must wait, and other users may take places.
 constexpr int kBacklog = 4096;
-// Accepted before those that have been are served.
+// So many connections are accepted before the accepted ones are served.
 constexpr int kMostAtOnce = 128;
 
-// Each client takes a descriptor of the runner's until it has spoken.
+// Each client takes a descriptor of the runner's until it has sent its message.
 constexpr std::size_t kFewestClients = 8;
 constexpr std::size_t kMostClients = 128;
 constexpr std::size_t kShareOfDescriptors = 8;
-// How many of a user's are served before it is another's turn.
+// So many clients of one user are served before it is another user's turn.
 constexpr std::size_t kTurn = 8;
-// For those that have connected when the server is to end.
+// How long to wait for those that have already connected when the server is to end.
 constexpr std::chrono::seconds kClientPatience(2);
 // An agent waits for 10 seconds, and a run's program for ever.
 constexpr int kMostFailures = 100;
@@ -73,7 +73,8 @@ Expected<UniqueFd> Listen(const std::string& name) {
 }
 
 constexpr std::chrono::milliseconds kShortPause(5);
-// Where no descriptor is left, who has just connected is waited for before another takes its place.
+// If no descriptor is left, the client that has just connected gets this time to send its message,
+// before another one takes its place.
 constexpr std::chrono::milliseconds kTimeToSpeak(100);
 
 bool IsForWantOfDescriptors(int error) { return error == EMFILE || error == ENFILE; }
@@ -172,14 +173,14 @@ void ControlServer::Serve() {
       (void)ServeClients();
       (void)AcceptAll();
       failures = 0;
-    } catch (const std::exception& error) {  // no memory, or no descriptor, for a moment
+    } catch (const std::exception& error) {  // no memory, or no descriptor, at the moment
       if (++failures == kMostFailures) GiveUp(error.what());
       std::this_thread::sleep_for(kFailurePause);
     }
   }
 }
 
-// Serves only those that have connected already: new processes might come for ever.
+// Serves only the processes that have already connected: new ones might come for ever.
 void ControlServer::ServeRemaining() {
   const Clock::time_point end = Clock::now() + kClientPatience;
   bool are_all = AcceptAll();

@@ -63,7 +63,7 @@ void MailboxServer::Serve() {
   has_stopped_.store(true, std::memory_order_release);
 }
 
-void AnswerNothing(Mailbox& mailbox) {
+void AnswerWithinBudget(Mailbox& mailbox) {
   mailbox.over_budget = 0;
   mailbox.text_length = 0;
   mailbox.file_length = 0;

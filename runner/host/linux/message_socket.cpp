@@ -18,12 +18,12 @@
 namespace leakgate {
 namespace {
 
-// Strangers may take places, too, while an owner is busy.
+// Other users may take places, too, while an owner is busy.
 constexpr int kMostWaitingCommands = 4096;
 constexpr std::size_t kLongestMessage = std::size_t{64} << 20;
-// For a client to send its request and to take the answer.
+// The time for a client to send its request and to receive the answer.
 constexpr std::chrono::seconds kCommandPatience(20);
-// For requests that take an owner minutes, as when it stops tracing hundreds of processes.
+// For requests that take an owner minutes, such as to stop the tracing of hundreds of processes.
 constexpr std::chrono::seconds kGreatPatience(600);
 
 UniqueFd OpenSocket() { return UniqueFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)); }
@@ -77,9 +77,9 @@ class Reception {
 };
 
 // The conversation with one of the peers that are asked at once.
-class Talk {
+class PeerConversation {
  public:
-  explicit Talk(const PeerQuestion& question) : question_(question) {}
+  explicit PeerConversation(const PeerQuestion& question) : question_(question) {}
 
   const UniqueFd& socket() const { return socket_; }
   bool is_connecting() const { return is_connecting_; }
@@ -99,7 +99,7 @@ class Talk {
     if (sent != static_cast<ssize_t>(line.size())) socket_.Reset();
   }
 
-  // Receives what has come by now.
+  // Receives what has arrived so far.
   void Receive() {
     while (!reception_.has_ended()) {
       if (reception_.ReceivePart(socket_) >= 0) continue;
@@ -107,7 +107,7 @@ class Talk {
       break;
     }
     socket_.Reset();
-    reply_.state = PeerReply::State::kNobody;  // it has broken off
+    reply_.state = PeerReply::State::kNobody;  // the peer has broken off
     std::optional<SocketMessage> message = reception_.Take();
     if (!message) return;
     reply_.state = PeerReply::State::kAnswered;
@@ -122,11 +122,11 @@ class Talk {
   PeerReply reply_;
 };
 
-// Waits until one of `talks` has something to read, or until `patience` is over.
-void AwaitAnswer(std::vector<Talk>& talks, std::chrono::milliseconds patience) {
+// Waits until one of `conversations` has something to read, or until `patience` is over.
+void AwaitAnswer(std::vector<PeerConversation>& conversations, std::chrono::milliseconds patience) {
   std::vector<pollfd> waits;
-  for (const Talk& talk : talks) {
-    if (talk.socket()) waits.push_back({talk.socket().get(), POLLIN, 0});
+  for (const PeerConversation& conversation : conversations) {
+    if (conversation.socket()) waits.push_back({conversation.socket().get(), POLLIN, 0});
   }
   ::poll(waits.data(), waits.size(), static_cast<int>(patience.count()));
 }
@@ -239,24 +239,25 @@ std::vector<PeerReply> AskAll(const std::vector<PeerQuestion>& questions) {
   constexpr std::chrono::milliseconds kToAnswer(2000);
   // The kernel does not report when a listener has room for one more connection.
   constexpr std::chrono::milliseconds kAgain(20);
-  std::vector<Talk> talks(questions.begin(), questions.end());
+  std::vector<PeerConversation> conversations(questions.begin(), questions.end());
   const Clock::time_point begin = Clock::now();
   for (;;) {
     bool is_connecting = false;
     bool is_asked = false;
-    for (Talk& talk : talks) {
-      if (talk.is_connecting()) talk.Connect();
-      if (talk.socket()) talk.Receive();
-      is_connecting = is_connecting || talk.is_connecting();
-      is_asked = is_asked || talk.socket();
+    for (PeerConversation& conversation : conversations) {
+      if (conversation.is_connecting()) conversation.Connect();
+      if (conversation.socket()) conversation.Receive();
+      is_connecting = is_connecting || conversation.is_connecting();
+      is_asked = is_asked || conversation.socket();
     }
     const auto passed = std::chrono::floor<std::chrono::milliseconds>(Clock::now() - begin);
     is_connecting = is_connecting && passed < kToConnect;
     if (!is_connecting && (!is_asked || passed >= kToAnswer)) break;
-    AwaitAnswer(talks, is_connecting ? kAgain : kToAnswer - passed);
+    AwaitAnswer(conversations, is_connecting ? kAgain : kToAnswer - passed);
   }
   std::vector<PeerReply> replies;
-  for (Talk& talk : talks) replies.push_back(std::move(talk.reply()));
+  for (PeerConversation& conversation : conversations)
+    replies.push_back(std::move(conversation.reply()));
   return replies;
 }
 

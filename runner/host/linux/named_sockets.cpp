@@ -83,28 +83,28 @@ std::string NameOfRun(int run_pid) { return fmt::format("the run with PID {}", r
 namespace {
 
 constexpr std::size_t kLongestName = 64;
-// Enabling a running process may take a while, on a busy machine most of all.
+// Enabling a running process may take a while, especially on a busy machine.
 constexpr std::chrono::seconds kSessionPatience(120);
-// For what holds a session's name and does not let connect: its user is unknown.
+// For a socket that has a session's name and accepts no connection: its user is unknown.
 constexpr std::chrono::milliseconds kHolderPatience(500);
-// No session's name has it.
+// No session's name contains this character.
 constexpr char kOwnPart = ':';
 
 std::string SessionPrefix() { return fmt::format("leakgate-session-{}-", ::geteuid()); }
 
-// What was met under a session's name.
+// What was found under a session's name.
 struct Holders {
   UniqueFd owner;           // connected; empty if none is this user's
-  std::string stranger;     // who else holds the name: "another user (UID 65534)"
-  bool is_unknown = false;  // nobody lets connect
-  int error = 0;            // an errno, where the system does not allow to connect at all
+  std::string other_user;   // the other user who holds the name: "another user (UID 65534)"
+  bool is_unknown = false;  // true if no socket accepts a connection
+  int error = 0;            // an errno, if the system does not allow connecting at all
 };
 
-// Whether a name in use may be without a listener: it is, for a moment, where another command has
-// just taken it.
+// Whether a name in use may have no listener. That is so for a moment after another command has
+// taken it.
 enum class Silence { kNobody, kSomebody };
 
-// Connects to each socket that is called like the session, and returns at the first that is this
+// Connects to each socket that has the session's name, and returns at the first that is this
 // user's.
 Holders MeetHolders(const std::string& name, Silence refusal, const std::string& except = "") {
   const auto deadline = std::chrono::steady_clock::now() + kHolderPatience;
@@ -122,7 +122,7 @@ Holders MeetHolders(const std::string& name, Silence refusal, const std::string&
         return holders;
       }
       if (peer) {
-        holders.stranger = UserOfPeer(peer);
+        holders.other_user = UserOfPeer(peer);
       } else if (errno == EAGAIN || (errno == ECONNREFUSED && refusal == Silence::kSomebody)) {
         holders.is_unknown = true;
       } else if (errno != ECONNREFUSED) {
@@ -141,9 +141,9 @@ Unexpected ExistsAlready(const std::string& name) {
                   name));
 }
 
-// Listens under the session's name and a part that nobody can foresee, since somebody else has the
-// name itself.
-Expected<UniqueFd> ListenBesideStranger(const std::string& name) {
+// Listens under the session's name followed by a random part, since another user has the name
+// itself.
+Expected<UniqueFd> ListenBesideOtherUser(const std::string& name) {
   if (MeetHolders(name, Silence::kSomebody).owner) return ExistsAlready(name);
   std::uint32_t random = 0;
   if (::getrandom(&random, sizeof(random), 0) != sizeof(random)) {
@@ -154,7 +154,7 @@ Expected<UniqueFd> ListenBesideStranger(const std::string& name) {
   if (!socket) {
     return InconclusiveError(fmt::format("cannot open the session's socket: {}", ErrnoText()));
   }
-  // Another command of this user's may have done the same at the same time.
+  // Another command of this user may have done the same at the same time.
   if (MeetHolders(name, Silence::kNobody, own).owner) return ExistsAlready(name);
   return socket;
 }
@@ -177,7 +177,7 @@ Expected<UniqueFd> ListenAsSession(const std::string& name) {
   if (MeetHolders(name, Silence::kNobody).owner) return ExistsAlready(name);
   UniqueFd socket = ListenAs(SessionPrefix() + name);
   if (socket) return socket;
-  if (errno == EADDRINUSE) return ListenBesideStranger(name);
+  if (errno == EADDRINUSE) return ListenBesideOtherUser(name);
   return InconclusiveError(fmt::format("cannot open the session's socket: {}", ErrnoText()));
 }
 
@@ -193,12 +193,14 @@ Expected<UniqueFd> ConnectToSession(const std::string& name) {
   }
   if (holders.is_unknown) {
     return InconclusiveError(fmt::format(
-        "what holds the name of the session '{}' lets nobody connect, and may be another user's; "
-        "has its owner been stopped? If it is not yours, start a session of that name all the same",
+        "the process with the name of the session '{}' accepts no connections, and may be another "
+        "user's; has its owner been stopped? If it is not yours, start a session of that name all "
+        "the same",
         name));
   }
-  const std::string holder =
-      holders.stranger.empty() ? "" : fmt::format(" of yours: {} holds the name", holders.stranger);
+  const std::string holder = holders.other_user.empty()
+                                 ? ""
+                                 : fmt::format(" of yours: {} holds the name", holders.other_user);
   return UsageError(fmt::format(
       "there is no session '{}'{}; see leakgate session list, or start one: leakgate session start",
       name, holder));

@@ -24,7 +24,7 @@ bool LeadsTo(const fs::path& name, const fs::path& image) {
   return fs::equivalent(name, image, error) && !error;
 }
 
-// Returns what exec was given. It lies in the process's memory, behind its environment.
+// Returns what was passed to exec. It lies in the process's memory, after its environment.
 std::string ExecutedName(int pid) {
   const auto address = AuxiliaryValue(ReadAuxiliary(pid), AT_EXECFN);
   const UniqueFd memory = address ? OpenProcFile(pid, "mem") : UniqueFd();

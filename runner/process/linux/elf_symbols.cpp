@@ -10,7 +10,7 @@ std::string_view TextsIn(Elf* elf, std::size_t section) {
   const Elf_Data* const content = texts == nullptr ? nullptr : elf_getdata(texts, nullptr);
   if (content == nullptr || content->d_buf == nullptr) return {};
   const std::string_view all(static_cast<const char*>(content->d_buf), content->d_size);
-  // Whatever stands there, the last text ends.
+  // The last text ends there, even if the file does not end it.
   return all.substr(0, all.rfind('\0') + 1);
 }
 
@@ -21,7 +21,7 @@ ElfSymbols FindSymbols(Elf* elf, std::uint32_t type) {
   for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
     const Elf64_Shdr* const header = elf64_getshdr(section);
     if (header == nullptr || header->sh_type != type) continue;
-    // Translated to this machine's byte order, and aligned.
+    // libelf translates it to this machine's byte order, and aligns it.
     const Elf_Data* const content = elf_getdata(section, nullptr);
     if (content == nullptr || content->d_buf == nullptr) continue;
     return {{static_cast<const Elf64_Sym*>(content->d_buf), content->d_size / sizeof(Elf64_Sym)},

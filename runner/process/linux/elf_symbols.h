@@ -1,5 +1,5 @@
-// The symbols of an ELF file as they stand in its tables: a binary has tens of thousands, and each
-// is looked at where only one is wanted. The file is not trusted.
+// The symbols of an ELF file as they stand in its tables, without copying them: a binary has tens
+// of thousands, and all are examined where only one is wanted. The file is not trusted.
 #pragma once
 
 #include <elf.h>
@@ -26,7 +26,7 @@ struct ElfSymbols {
   [[nodiscard]] const char* TextOf(const Elf64_Sym& symbol) const {
     return symbol.st_name < texts.size() ? texts.data() + symbol.st_name : nullptr;
   }
-  // Returns the name and what stands behind it: enough to tell how the name begins.
+  // Returns the name and what follows it: enough to see how the name begins.
   [[nodiscard]] std::string_view RestFrom(const Elf64_Sym& symbol) const {
     return symbol.st_name < texts.size() ? texts.substr(symbol.st_name) : std::string_view();
   }

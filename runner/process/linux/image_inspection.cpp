@@ -87,7 +87,7 @@ void NoteSymbol(std::string_view name, const Elf64_Sym& symbol, ElfFacts& facts)
   const unsigned char type = GELF_ST_TYPE(symbol.st_info);
   const bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC;
   if (name == "malloc" && is_defined && is_function) facts.defines_malloc = true;
-  // A weak reference does not need the sanitizer: it only tests whether there is one.
+  // A weak reference does not need the sanitizer; it only tests whether one is there.
   if (!is_defined && GELF_ST_BIND(symbol.st_info) == STB_WEAK) return;
   for (const Sanitizer& sanitizer : kSanitizers) {
     if (name == sanitizer.init_symbol) NoteSanitizer(sanitizer, facts);
@@ -95,12 +95,12 @@ void NoteSymbol(std::string_view name, const Elf64_Sym& symbol, ElfFacts& facts)
 }
 
 // The functions by which GoogleTest opens its stream of events, and writes to it. The agent answers
-// them, where they come to the C library.
+// these calls where they reach the C library.
 constexpr std::array<std::string_view, 7> kStreamCalls = {
     "getaddrinfo", "freeaddrinfo", "socket", "connect", "write", "close", "getenv"};
 constexpr std::string_view kWrap = "__wrap_";  // ld's --wrap=NAME makes calls of NAME go there
 
-// The tables of symbols differ in who calls what they define.
+// The tables of symbols differ in which modules call the functions that they list.
 enum class Callers { kFile, kAllModules };
 
 class StreamCallSearch {
@@ -119,7 +119,7 @@ class StreamCallSearch {
     const unsigned char type = GELF_ST_TYPE(symbol.st_info);
     const bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC;
     if (is_imported || !is_function) return;
-    // A function of one source file alone may have any name.
+    // A function that is visible in only one source file may have any name.
     if (!is_wrapper && GELF_ST_BIND(symbol.st_info) == STB_LOCAL) return;
     if (callers == Callers::kAllModules && !is_wrapper) facts_.exported_stream_call = called;
     facts_.defined_stream_call = called;
@@ -141,7 +141,7 @@ void NoteLibrary(std::string_view name, ElfFacts& facts) {
   }
 }
 
-// Most names are C++'s and begin with "_Z": they are not read to their end.
+// Most names belong to C++ and begin with "_Z": these are not read to their end.
 void ReadSymbols(const ElfSymbols& table, Callers callers, StreamCallSearch& stream_calls,
                  ElfFacts& facts) {
   for (const Elf64_Sym& symbol : table.symbols) {
@@ -186,8 +186,8 @@ bool Contains(std::string_view bytes, std::string_view text) {
   return ::memmem(bytes.data(), bytes.size(), text.data(), text.size()) != nullptr;
 }
 
-// Whether the program may have `text` among its constants. Debug information, which is most of a
-// file, and machine code are not read; where nothing tells them apart, all of the file is.
+// Returns whether the program may have `text` among its constants. Debug information, which is most
+// of a file, and machine code are not read. If nothing distinguishes them, the whole file is read.
 bool HasConstant(Elf* elf, std::string_view text) {
   std::size_t bytes = 0;
   const char* const file = ::elf_rawfile(elf, &bytes);
@@ -263,7 +263,7 @@ TestFramework FindFramework(Elf* elf, const ElfFacts& facts) {
                                          : TestFramework::kGoogleTest;
 }
 
-// GoogleTest is in the file, or in a library of its own, which calls what the file exports.
+// GoogleTest is in the file, or in a library of its own that calls what the file exports.
 std::optional<std::string> FindStreamProblem(const ElfFacts& facts, TestFramework framework) {
   if (framework != TestFramework::kGoogleTest) return std::nullopt;
   const std::string& instead =
@@ -277,7 +277,7 @@ std::optional<std::string> FindStreamProblem(const ElfFacts& facts, TestFramewor
                       : fmt::format("it has a {} of its own (a mock?)", instead));
 }
 
-// Returns null if the file is none of ELF's.
+// Returns null if it is no ELF file.
 ElfFile OpenElfFile(const UniqueFd& file) {
   ::elf_version(EV_CURRENT);
   ElfFile elf(::elf_begin(file.get(), ELF_C_READ_MMAP, nullptr));
@@ -325,7 +325,8 @@ ImageInspection Inspect(const std::filesystem::path& image, const UniqueFd& file
   return inspection;
 }
 
-// A run asks for its program's file several times, which may be large. Any thread may use it.
+// Keeps the last inspection, because a run asks for its program's file several times, and the file
+// may be large. Any thread may use it.
 class LastInspection {
  public:
   std::optional<ImageInspection> Find(const std::string& identity) {
@@ -359,7 +360,7 @@ Expected<ImageInspection> InspectImage(const std::filesystem::path& image) {
   const auto fd = OpenRegularFile(image);
   if (!fd) {
     return InconclusiveError(
-        fmt::format("{}: cannot be read, so it cannot be told whether it can "
+        fmt::format("{}: cannot be read, so it is not known whether it can "
                     "be traced: {}; make it readable",
                     image.string(), fd.error().message()));
   }

@@ -1,4 +1,4 @@
-// Opens the files by which the kernel tells of a process.
+// Opens the files in which the kernel describes a process.
 #pragma once
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
-// PAGEMAP_SCAN, which asks /proc/PID/pagemap for ranges of pages, passes over holes without looking
-// at each page, and tells the empty page of zeros from memory. Linux 6.7 brought it; older headers
-// do not have it.
+// PAGEMAP_SCAN, which asks /proc/PID/pagemap for ranges of pages. It skips holes without examining
+// each page, and distinguishes the empty page of zeros from other memory. Linux 6.7 introduced it;
+// older headers do not have it.
 #pragma once
 
 #include <sys/ioctl.h>
@@ -14,7 +14,7 @@ struct PageScan {
   std::uint64_t flags = 0;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  std::uint64_t walk_end = 0;  // the kernel writes here how far it came
+  std::uint64_t walk_end = 0;  // the kernel writes here how far it got
   std::uint64_t found = 0;
   std::uint64_t found_length = 0;
   std::uint64_t most_pages = 0;
@@ -34,6 +34,7 @@ inline constexpr unsigned long kPageScan = _IOWR('f', 16, PageScan);
 inline constexpr std::uint64_t kPageIsOfFile = 1U << 2;  // or of shared memory
 inline constexpr std::uint64_t kPageIsPresent = 1U << 3;
 inline constexpr std::uint64_t kPageIsSwapped = 1U << 4;
-inline constexpr std::uint64_t kPageIsZeros = 1U << 5;  // the one page that all share
+// The one page of zeros that all processes share.
+inline constexpr std::uint64_t kPageIsZeros = 1U << 5;
 
 }  // namespace leakgate

@@ -55,7 +55,7 @@ bool DescendsFrom(int pid, int root, const std::map<pid_t, ProcessFacts>& proces
 
 std::vector<pid_t> FindTree(int root, const std::string& mark) {
   std::map<pid_t, ProcessFacts> processes = AllProcesses();
-  // A child of this process is there, even where a filter lets nobody list processes.
+  // Children of this process can be found even where a filter forbids listing processes.
   const ProcessFacts facts_of_root = FactsOf(root);
   if (facts_of_root.parent == ::getpid()) processes[root] = facts_of_root;
   std::vector<pid_t> found;

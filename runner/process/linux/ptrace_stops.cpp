@@ -33,7 +33,7 @@ bool RestartInterruptedCall(RegisterSet& registers) {
   const std::int64_t call = SystemCallOf(registers);
   if (call < 0 || static_cast<std::int64_t>(ResultOf(registers)) != -EINTR) return false;
   if (!IsInterruptedByStops(static_cast<std::uint64_t>(call))) return false;
-  MakeCallAgain(registers);
+  PrepareCallRestart(registers);
   return true;
 }
 

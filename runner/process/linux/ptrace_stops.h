@@ -9,10 +9,10 @@
 
 namespace leakgate {
 
-// The lock for waiting for the program's end; there is one in this process, for all its threads.
-// While a tracer has stopped threads of the program, waitpid would report those stops to any thread
-// of the runner. So a thread that polls for the program's end takes this lock first, or tries again
-// later. Threads that each stop, and wait for, a process of their own may share the lock.
+// The lock for waiting for the program's end; this process has one for all its threads. While a
+// tracer has stopped threads of the program, waitpid would report these stops to any thread of the
+// runner. So a thread that polls for the program's end takes this lock first, or tries again later.
+// Threads that each stop, and wait for, a process of their own may share the lock.
 inline std::shared_mutex& WaitLock() {
   static std::shared_mutex lock;
   return lock;
@@ -20,7 +20,7 @@ inline std::shared_mutex& WaitLock() {
 
 // Returns whether the system call number `call` fails with EINTR when its thread is stopped
 // (signal(7)), and may be restarted. The kernel restarts most other calls by itself. If the call
-// has a timeout, a restart begins that anew.
+// has a timeout, a restart waits for the full timeout again.
 [[nodiscard]] bool IsInterruptedByStops(std::uint64_t call);
 
 // If the stop has interrupted a system call with EINTR, changes `registers` so that the kernel

@@ -18,7 +18,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
-// The number behind a name in a file of /proc, and what stands between the two.
+// Returns the number after a name in a file of /proc, and after what stands between the two.
 std::optional<std::uint64_t> NumberBehind(std::string_view text, std::string_view name) {
   const std::size_t at = text.find(name);
   if (at == std::string_view::npos) return std::nullopt;
@@ -42,7 +42,7 @@ std::string_view StatField(std::string_view stat, int number) {
   return stat.substr(0, stat.find_first_of(" \n"));
 }
 
-// The processor that the thread ran on last.
+// Returns the processor on which the thread ran last.
 std::optional<int> ProcessorOf(int pid, int tid) {
   const std::string stat = ReadTaskFile(pid, tid, "stat");
   const std::string_view field = StatField(stat, 39);
@@ -51,8 +51,8 @@ std::optional<int> ProcessorOf(int pid, int tid) {
   return error == std::errc() ? std::optional(processor) : std::nullopt;
 }
 
-// When the scheduler last saw the thread run, by the clock of its processor. The kernel forgets it
-// where it moves a thread that sleeps to another processor (migrate_task_rq_fair of
+// Returns when the scheduler last saw the thread run, by the clock of its processor. The kernel
+// forgets this when it moves a sleeping thread to another processor (migrate_task_rq_fair of
 // kernel/sched/fair.c).
 std::optional<Milliseconds> LastRun(int pid, int tid) {
   constexpr std::string_view kName = "se.exec_start";
@@ -65,9 +65,9 @@ std::optional<Milliseconds> LastRun(int pid, int tid) {
   return milliseconds > 0 ? std::optional(Milliseconds(milliseconds)) : std::nullopt;
 }
 
-// The clock of a processor does not count the time that went to interrupts and to other virtual
-// machines, so that the clocks of two processors are further and further apart. Nothing if this
-// thread may not run there.
+// Returns a processor's clock, or nothing if this thread may not run there. The clock does not
+// count the time that went to interrupts and to other virtual machines, so the clocks of two
+// processors drift apart.
 std::optional<Milliseconds> ClockOf(int processor) {
   cpu_set_t before;
   if (::sched_getaffinity(0, sizeof(before), &before) != 0 || processor >= CPU_SETSIZE) {
@@ -78,7 +78,7 @@ std::optional<Milliseconds> ClockOf(int processor) {
   CPU_SET(static_cast<std::size_t>(processor), &there);
   if (::sched_setaffinity(0, sizeof(there), &there) != 0) return std::nullopt;
   std::this_thread::sleep_for(
-      std::chrono::microseconds(1));  // it has been given the processor just now
+      std::chrono::microseconds(1));  // the thread has just been given the processor
   const std::optional<Milliseconds> now = LastRun(::getpid(), ::gettid());
   ::sched_setaffinity(0, sizeof(before), &before);
   return now;
@@ -87,8 +87,8 @@ std::optional<Milliseconds> ClockOf(int processor) {
 }  // namespace
 
 std::optional<std::uint64_t> RunsOf(int pid, int tid) {
-  // Time on a processor, time that it waited for one, and how often it was given one. All are 0 in
-  // a kernel that does not count.
+  // The file has: time on a processor, time spent waiting for one, and how often the thread was
+  // given one. All are 0 in a kernel that does not count.
   const std::string text = ReadTaskFile(pid, tid, "schedstat");
   const std::size_t last = text.find_last_of(' ');
   const auto runs = last == std::string::npos

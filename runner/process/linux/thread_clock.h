@@ -1,4 +1,5 @@
-// Tells without a stop whether a thread of another process has slept all the time, and since when.
+// Finds out without a stop whether a thread of another process has slept all the time, and since
+// when.
 #pragma once
 
 #include <chrono>
@@ -7,17 +8,18 @@
 
 namespace leakgate {
 
-// Returns how often the thread has been given a processor: as long as that stays the same, a thread
-// that sleeps goes on sleeping. Nothing if the thread has ended, or if the kernel does not tell.
+// Returns how often the thread has been given a processor. As long as that number stays the same, a
+// sleeping thread has not woken. Returns nothing if the thread has ended, or if the kernel does not
+// provide the number.
 [[nodiscard]] std::optional<std::uint64_t> RunsOf(int pid, int tid);
 
 // Returns whether the thread sleeps: it neither runs, nor has it been stopped.
 [[nodiscard]] bool IsAsleep(int pid, int tid);
 
-// Returns when the thread fell asleep, to some milliseconds, or a later time, where its processor
-// has since served interrupts or other virtual machines; nothing if the kernel does not tell, or if
-// it has moved the thread to another processor since. The calling thread moves to the thread's
-// processor for a moment. REQUIRES: it sleeps.
+// Returns when the thread fell asleep, to some milliseconds. The result is too late if its
+// processor has since served interrupts or other virtual machines. Returns nothing if the kernel
+// does not provide the time, or has moved the thread to another processor since. The calling thread
+// moves to the thread's processor for a moment. REQUIRES: the thread sleeps.
 [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> SleepsSince(int pid, int tid);
 
 }  // namespace leakgate

@@ -33,9 +33,9 @@
 namespace leakgate {
 namespace {
 
-// Calls that the kernel begins again by itself, that know how long they have waited
-// (include/linux/errno.h: ERESTARTSYS, ERESTARTNOHAND, ERESTART_RESTARTBLOCK), and that have done
-// nothing by halves.
+// Calls that the kernel restarts by itself, that know how long they have waited
+// (include/linux/errno.h: ERESTARTSYS, ERESTARTNOHAND, ERESTART_RESTARTBLOCK), and that have no
+// partial effect.
 constexpr std::int64_t kCallsThatGoOn[] = {
     SYS_ppoll,       SYS_pselect6,        SYS_nanosleep,     SYS_clock_nanosleep, SYS_futex_waitv,
     SYS_wait4,       SYS_waitid,          SYS_rt_sigsuspend, SYS_flock,           SYS_fcntl,
@@ -43,7 +43,8 @@ constexpr std::int64_t kCallsThatGoOn[] = {
 
 bool IsEventWait(std::int64_t call) { return NewerFormOf(call) == SYS_epoll_pwait; }
 
-// An interrupted call that has received something returns that, although it waits for more.
+// Returns whether the call waits for everything that was asked for. When such a call is interrupted
+// after it has received something, it returns only that.
 bool WantsAll(const WaitingIn& waiting) {
   const std::uint64_t flags = waiting.arguments[waiting.call == SYS_recvmsg ? 2 : 3];
   const bool is_receive = waiting.call == SYS_recvfrom || waiting.call == SYS_recvmsg;
@@ -58,11 +59,11 @@ StopCost CostOfReading(const WaitingIn& waiting, WaitsAt at) {
     case WaitsAt::kEvents:
       return is_read ? StopCost::kNone : StopCost::kShows;
     case WaitsAt::kTerminal:
-      return is_read ? StopCost::kBeginsAnew : StopCost::kShows;
+      return is_read ? StopCost::kRestarts : StopCost::kShows;
     case WaitsAt::kSocket:
       return StopCost::kNone;
-    case WaitsAt::kHastySocket:  // a read is not made again by us
-      return is_read ? StopCost::kShows : StopCost::kBeginsAnew;
+    case WaitsAt::kHastySocket:  // we do not restart such a read
+      return is_read ? StopCost::kShows : StopCost::kRestarts;
     case WaitsAt::kUnknown:
     case WaitsAt::kGreedySocket:
       return StopCost::kShows;
@@ -75,20 +76,21 @@ bool IsReading(std::int64_t call) {
          call == SYS_accept || call == SYS_accept4;
 }
 
-// A stop ends these with EINTR, and we begin them again.
+// A stop ends these calls with EINTR, and we restart them.
 StopCost CostOfEnding(const WaitingIn& waiting) {
   const auto has = [&](std::size_t argument) {
-    return waiting.arguments[argument] != 0 ? StopCost::kBeginsAnew : StopCost::kNone;
+    return waiting.arguments[argument] != 0 ? StopCost::kRestarts : StopCost::kNone;
   };
   switch (NewerFormOf(waiting.call)) {
     case SYS_epoll_pwait:
-      return EventTimeLimitMs(waiting) ? StopCost::kBeginsAnew : StopCost::kNone;
+      return EventTimeLimitMs(waiting) ? StopCost::kRestarts : StopCost::kNone;
     case SYS_rt_sigtimedwait:
       return has(2);
     case SYS_semtimedop:
       return has(3);
     case SYS_io_getevents:
-      return waiting.arguments[1] > 1 ? StopCost::kShows : has(4);  // those that have come
+      // The call returns the messages that have come.
+      return waiting.arguments[1] > 1 ? StopCost::kShows : has(4);
     case SYS_semop:
     case SYS_msgrcv:
     case SYS_msgsnd:
@@ -98,7 +100,7 @@ StopCost CostOfEnding(const WaitingIn& waiting) {
   }
 }
 
-// Asks the kernel about the socket by a second descriptor of it, which is closed at once.
+// Asks the kernel about the socket through a second descriptor of it, which is closed at once.
 WaitsAt KindOfSocket(int pid, int fd, const std::string& name) {
   const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!process) return WaitsAt::kUnknown;

@@ -57,13 +57,13 @@ class Factory {
     ::syscall(SYS_pidfd_send_signal, found->second.get(), SIGKILL, nullptr, 0);
   }
 
-  // Where none can be forked, the other end of the socket is closed.
+  // If no worker can be forked, the other end of the socket is closed.
   void ForkWorker(std::uint64_t number, UniqueFd socket) {
     const pid_t factory = ::getpid();
     const pid_t pid = ::fork();
     if (pid > 0) workers_.insert_or_assign(number, WatchEnd(pid));
     if (pid != 0) return;
-    BeginAnew(name_, socket, factory);
+    ResetForkedProcess(name_, socket, factory);
     try {
       work_(socket);
     } catch (const std::exception&) {  // its socket is closed
@@ -79,7 +79,7 @@ class Factory {
 
 }  // namespace
 
-void BeginAnew(const char* name, const UniqueFd& kept, pid_t parent) {
+void ResetForkedProcess(const char* name, const UniqueFd& kept, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(0);
   ::prctl(PR_SET_NAME, name);
@@ -107,20 +107,20 @@ Expected<WorkerFactory> WorkerFactory::Fork(const char* name, const Work& work) 
   const pid_t pid = near ? ::fork() : -1;
   if (pid < 0) {
     return InconclusiveError(
-        fmt::format("cannot start a process that looks at strangers' memory: {}", ErrnoText()));
+        fmt::format("cannot start a process that reads other users' memory: {}", ErrnoText()));
   }
   if (pid == 0) {
-    BeginAnew(name, far, parent);
+    ResetForkedProcess(name, far, parent);
     try {
       Factory(std::move(far), name, work).Serve();
-    } catch (const std::exception&) {  // whoever asks it is told by its socket
+    } catch (const std::exception&) {  // the caller learns it from its socket
     }
     ::_exit(0);
   }
   return WorkerFactory(std::move(near), pid);
 }
 
-// It waits for nobody, so it ends at once.
+// The factory never blocks, so it ends at once.
 WorkerFactory::~WorkerFactory() {
   if (pid_ == 0) return;
   socket_.Reset();

@@ -268,7 +268,7 @@ void FrozenProcess::Release(Held& held) {
     ShortenTimeLimit(*held.begins_again, *held.due);
     (void)SetRegisterSet(held.tid, *held.begins_again);
   }
-  if (held.begins_again) BeginCallAgain(held.tid, *held.begins_again);
+  if (held.begins_again) RestartHeldCall(held.tid, *held.begins_again);
   if (held.is_stopped && ::ptrace(PTRACE_DETACH, held.tid, nullptr, held.signal) == 0) return;
   // The thread had not stopped, or it was killed meanwhile: then its end must be collected.
   if (held.tid != request_.pid) ::waitpid(held.tid, nullptr, __WALL | WNOHANG);

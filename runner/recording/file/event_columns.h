@@ -1,5 +1,5 @@
-// How a recording keeps the events of one thread: in columns, each number as near to 0 as a guess
-// makes it, so that they compress well. Internal to this folder.
+// The encoding of one thread's events in a recording: in columns, each number as near to 0 as a
+// guess can make it, so that they compress well. Internal to this folder.
 //
 //   ops        a byte for each event: EventOp, or AllocationKind of an allocation
 //   times      units since the event before
@@ -7,9 +7,9 @@
 //              zigzag of its distance from the address before, in granules of 16 bytes
 //   stacks     0: the one that followed the same stack last time; else the id plus 1
 //   sizes      0: as large as the last block of that stack; else the size plus 1
-//   others     what other events have, as plain numbers
+//   others     the content of other events, as plain numbers
 //
-// All guesses begin anew in each segment, so that segments are read on their own.
+// All guesses start again in each segment, so that each can be read without the others.
 #pragma once
 
 #include <array>
@@ -25,16 +25,17 @@ namespace leakgate::recording_format {
 enum class EventOp : std::uint8_t {
   kFree = 16,
   kFreeByStack = 17,
-  kWindow = 18,  // allocations belong to another window from now on
+  kWindow = 18,  // from now on, allocations belong to another window
   kOther = 32,   // and more: RecordedKind
 };
 
 inline constexpr std::uint32_t kRecentEvents = 63;
 
-// What the writer and the reader both remember of a segment's events so far, to guess by.
+// What the writer and the reader both remember of a segment's previous events, to make the same
+// guesses.
 class EventGuesses {
  public:
-  // Returns how many events ago `granule` was used, 0 if that is not known. Then it is remembered.
+  // Returns how many events ago `granule` was used, or 0 if that is not known. Remembers it then.
   std::uint32_t TakeDistance(std::uint64_t granule) {
     Slot& slot = slots_[Mix(granule) % kSlots];
     const std::uint32_t ago = now_ + 1 - slot.event;
@@ -42,14 +43,14 @@ class EventGuesses {
     Remember(slot, granule);
     return is_known ? ago : 0;
   }
-  // For the reader, who is told the distance or the granule.
+  // For the reader, which gets the distance or the granule.
   std::uint64_t GranuleBefore(std::uint32_t distance) const {
     return recent_[(now_ + 1 - distance) % kRing];
   }
   void Remember(std::uint64_t granule) { Remember(slots_[Mix(granule) % kSlots], granule); }
   std::uint64_t last_granule() const { return last_granule_; }
 
-  // The stack that is likely to follow, and the one that does.
+  // The stack that is likely to follow, and the one that really follows.
   std::uint32_t LikelyStack() const { return next_[last_stack_ % kStacks]; }
   void FollowWith(std::uint32_t stack) {
     next_[last_stack_ % kStacks] = stack;
@@ -95,7 +96,7 @@ class SegmentWriter {
   void Other(std::uint64_t delta, const RecordedEvent& event);
 
   std::uint32_t count() const { return count_; }
-  // Appends the columns to `out`, and begins anew.
+  // Appends the columns to `out`, and starts again.
   void Take(snapshot_format::ByteWriter& out);
 
  private:
@@ -121,18 +122,18 @@ class SegmentWriter {
 // Reads the events of one segment, one after the other. Times are in units.
 class SegmentReader {
  public:
-  // `in` is behind the segment's header. Moves it behind the segment. `thread` and `window` are
-  // those of the header.
+  // `in` stands after the segment's header. Moves it to the end of the segment. `thread` and
+  // `window` are those of the header.
   SegmentReader(snapshot_format::ByteReader& in, std::uint32_t count, std::uint64_t begin_time,
                 std::uint32_t thread, std::uint32_t window);
 
-  // The time of the event that Next gives, in units. REQUIRES: !is_at_end().
+  // The time of the event that Next returns, in units. REQUIRES: !is_at_end().
   std::uint64_t time() const { return time_; }
   bool is_at_end() const { return left_ == 0; }
-  // Gives the next event, and goes on. Its time_ns is left out.
+  // Returns the next event without its time_ns, and moves on.
   void Next(RecordedEvent& event);
 
-  // Whether all was as a writer writes it.
+  // Returns whether everything was as a writer writes it.
   bool is_good() const {
     return is_good_ && times_.is_good() && addresses_.is_good() && stacks_.is_good() &&
            sizes_.is_good() && others_.is_good();

@@ -24,9 +24,9 @@ using snapshot_format::PartKind;
 using snapshot_format::PartReader;
 
 constexpr std::size_t kEventsAtOnce = 4096;
-// No recorder drains more at once: it has so much memory for buffers.
+// No recorder drains more at once, because this is all the memory for buffers.
 constexpr std::uint64_t kMostRoundBytes = 2 * kMaxEventBytes;
-// One of each buffer, and a few that tell of no thread.
+// One segment for each buffer, and a few that belong to no thread.
 constexpr std::uint32_t kMostSegmentsPerRound = kMaxEventBuffers + 16;
 
 // A moment by both clocks, since the recording's begin.
@@ -35,7 +35,7 @@ struct ClockPair {
   std::uint64_t ns = 0;
 };
 
-// Tells times in nanoseconds, between two moments that are known by both clocks.
+// Converts times to nanoseconds, between two moments that are known by both clocks.
 class Clock {
  public:
   Clock(const ClockPair& begin, const ClockPair& end) : begin_(begin) {
@@ -59,7 +59,7 @@ class Clock {
   double unit_ns_ = 1;
 };
 
-// What was lost before a segment.
+// The events that were lost before a segment.
 struct LostBefore {
   std::uint32_t thread;
   std::uint64_t events;
@@ -168,12 +168,12 @@ class Reading {
     ByteReader in(plain);
     const ClockPair end{in.Number(), in.Number()};
     if (!in.is_good()) return parts_.Broken(snapshot_format::kDamagedRecord);
-    return GiveRound(end);
+    return EmitRound(end);
   }
 
-  Expected<void> GiveRound(const ClockPair& end) {
+  Expected<void> EmitRound(const ClockPair& end) {
     const Clock clock(last_pair_, end);
-    GiveLost(clock);
+    EmitLost(clock);
     Expected<void> given = Merge(clock);
     if (end.units > last_pair_.units && end.ns > last_pair_.ns) last_pair_ = end;
     segments_.clear();
@@ -184,7 +184,7 @@ class Reading {
     return given;
   }
 
-  void GiveLost(const Clock& clock) {
+  void EmitLost(const Clock& clock) {
     for (const LostBefore& lost : lost_) {
       lost_events_ += lost.events;
       RecordedEvent& event = NextEvent();
@@ -196,8 +196,8 @@ class Reading {
     }
   }
 
-  // By time, and by the order of the file where times are the same: segments of one thread are in
-  // its order.
+  // Merges by time, and by the order of the file if times are equal: segments of one thread are in
+  // the thread's order.
   Expected<void> Merge(const Clock& clock) {
     using Entry = std::pair<std::uint64_t, std::size_t>;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> next;
@@ -237,7 +237,8 @@ class Reading {
            (event.kind != RecordedKind::kMark || event.mark < mark_count_);
   }
 
-  // Makes room where there is none, and drops an error of the visitor's: it comes back at the next.
+  // Makes room if there is none, and drops an error of the visitor: it occurs again at the next
+  // call.
   RecordedEvent& NextEvent() {
     if (event_count_ == events_.size() && !Give()) event_count_ = 0;
     return events_[event_count_++];
@@ -261,7 +262,7 @@ class Reading {
     return {};
   }
 
-  // The recorder was killed, or had no room: what is there is good up to the last whole part.
+  // The recorder was killed, or had no room: the file is valid up to the last whole part.
   Expected<void> EndEarly() {
     if (!has_facts_) return parts_.Broken("its beginning is missing");
     if (!segments_.empty()) {
@@ -269,7 +270,7 @@ class Reading {
       for (const auto& segment : segments_) last = std::max(last, segment->time());
       const auto ns =
           static_cast<std::uint64_t>(static_cast<double>(last - last_pair_.units) * facts_.unit_ns);
-      if (const Expected<void> given = GiveRound({last, last_pair_.ns + ns}); !given) return given;
+      if (const Expected<void> given = EmitRound({last, last_pair_.ns + ns}); !given) return given;
     }
     RecordingClosing closing;
     closing.end_ns = last_pair_.ns;
@@ -299,7 +300,7 @@ class Reading {
   std::uint64_t round_bytes_ = 0;
   std::uint32_t segments_in_round_ = 0;
   ClockPair last_pair_;
-  std::vector<std::unique_ptr<std::string>> texts_;  // that the segments read
+  std::vector<std::unique_ptr<std::string>> texts_;  // the texts from which the segments are read
   std::vector<std::unique_ptr<SegmentReader>> segments_;
   std::vector<LostBefore> lost_;
   std::array<RecordedEvent, kEventsAtOnce> events_{};

@@ -15,8 +15,8 @@ namespace leakgate {
 
 // Reads the whole file. A file that was cut off, because the recorder was killed or the disk was
 // full, is read as far as it goes (RecordingClosing::missing). Returns a usage error that names the
-// file and the problem where it is no recording, or damaged; what the visitor was given is of no
-// use then.
+// file and the problem if it is no recording, or damaged; then the values that the visitor has
+// received are of no use.
 [[nodiscard]] Expected<void> ReadRecording(const std::filesystem::path& path,
                                            const RecordingVisitor& visitor);
 // Reads all of `in`. Errors name it `name`.

@@ -11,7 +11,7 @@ using snapshot_format::ByteWriter;
 
 namespace {
 
-// A unit of time is told in 2^-32 ns.
+// The length of a unit of time is written in 2^-32 ns.
 constexpr double kFractions = 4294967296.0;
 
 constexpr std::uint64_t kMostMissing = 1000;

@@ -1,4 +1,4 @@
-// Turns what a recording says of itself into bytes, and back. A record may have more fields than
+// Encodes a recording's facts about itself, and decodes them. A record may have more fields than
 // are read here: a later leakgate has added them. Internal to this folder.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace leakgate::recording_format {
 
-// These leave out what snapshot files have, too: RecordingFacts::process,
+// These leave out the parts that snapshot files have, too: RecordingFacts::process,
 // RecordingClosing::process.
 void Encode(const RecordingFacts& facts, snapshot_format::ByteWriter& out);
 void Encode(const RecordingClosing& closing, snapshot_format::ByteWriter& out);

@@ -13,7 +13,7 @@ using snapshot_format::PartKind;
 
 // A segment is as large as a buffer at most, so a part stays below its limit.
 constexpr std::size_t kFullBytes = 1U << 20;
-// The index is thinned out where it would be larger.
+// If the index would be larger, entries are removed from it evenly.
 constexpr std::size_t kMostRounds = 1U << 16;
 
 }  // namespace

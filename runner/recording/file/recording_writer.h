@@ -1,8 +1,8 @@
-// Writes a recording while it is made (docs/internals/recording-format.md).
+// Writes a recording while the process runs (docs/internals/recording-format.md).
 //
-//   BeginSegment, events().., EndSegment    what one thread did, in its order
-//   EndRound                                all of a stretch of time is there: it is in the file
-//   now Finish                                  the end, and an index of the rounds
+//   BeginSegment, events().., EndSegment    the events of one thread, in its order
+//   EndRound                                all events of a span of time are in the file now
+//   Finish                                  the end, and an index of the rounds
 //
 // What events refer to is added to records() before them. Memory does not grow with the file. One
 // thread at a time.
@@ -24,16 +24,16 @@ namespace leakgate {
 
 // Times here are in units since the recording began.
 struct SegmentStart {
-  std::uint32_t thread = 0;  // 0: what happened to no thread
+  std::uint32_t thread = 0;  // 0: the events belong to no thread
   std::uint64_t begin_time = 0;
-  std::uint32_t window = 0;       // that allocations are charged to at first
-  std::uint64_t lost_events = 0;  // of the thread, before the segment, since `lost_begin`
+  std::uint32_t window = 0;       // the window to which allocations are charged at first
+  std::uint64_t lost_events = 0;  // by the thread, before the segment, since `lost_begin`
   std::uint64_t lost_begin = 0;
 };
 
 class RecordingWriter {
  public:
-  // Creates the file, which only its owner can read. A usage error tells that there is one.
+  // Creates the file, which only its owner can read. Returns a usage error if the file exists.
   [[nodiscard]] static Expected<RecordingWriter> Create(const std::filesystem::path& path,
                                                         AtomicFile::Existing existing,
                                                         const RecordingFacts& facts);
@@ -48,8 +48,9 @@ class RecordingWriter {
   [[nodiscard]] recording_format::SegmentWriter& events() { return segment_; }
   void EndSegment();
 
-  // All events up to `time` are there. That moment is `time_ns` after the recording's begin. An
-  // error tells that the file cannot be written any more: what was there before stays readable.
+  // All events up to `time` have been added. That moment is `time_ns` after the recording's begin.
+  // Returns an error if the file cannot be written any more: what was written before stays
+  // readable.
   [[nodiscard]] Expected<void> EndRound(std::uint64_t time, std::uint64_t time_ns);
 
   [[nodiscard]] Expected<RecordingClosing> Finish(RecordingClosing closing);
@@ -76,7 +77,7 @@ class RecordingWriter {
   struct Round {
     std::uint64_t position;
     std::uint64_t end_ns;
-    std::uint64_t events;  // up to its end
+    std::uint64_t events;  // the number of events up to its end
   };
   std::vector<Round> rounds_;
 };

@@ -12,7 +12,7 @@
 namespace leakgate {
 namespace {
 
-// A unit is the longest power of two of ticks that is not longer.
+// A unit is the greatest power of two of ticks that is at most this long.
 constexpr double kLongestUnitNs = 64;
 
 std::uint64_t MonotonicNs() {
@@ -22,7 +22,7 @@ std::uint64_t MonotonicNs() {
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// The kernel takes a counter that differs between processors out of this list.
+// The kernel removes a counter that differs between processors from this list.
 bool KernelTrustsCounter() {
   constexpr std::uint64_t kMostBytes = 4096;
   const auto sources = ReadRegularFile(
@@ -56,7 +56,8 @@ EventTimeUnit ChooseEventTime() {
   return unit;
 }
 
-// The two clocks are read one after the other, and the pair that was read fastest is the best.
+// The two clocks are read one after the other, several times; the pair that was read fastest is the
+// most accurate.
 EventMoment EventTimeNow(const EventTimeUnit& unit) {
   EventMoment best;
   std::uint64_t shortest = UINT64_MAX;

@@ -1,30 +1,31 @@
-// Tells for each free of a recording which allocation it ends.
+// Finds out for each free of a recording which allocation it ends.
 //
-// Events are in order of time to about a microsecond. So where a block changes hands, its free may
-// be told before its allocation, or after the next allocation at its address. The n-th free at an
-// address belongs to the n-th allocation there:
+// Events are ordered by time, accurate to about a microsecond. So if a block changes hands, its
+// free may come before its allocation, or after the next allocation at its address. The n-th free
+// at an address belongs to the n-th allocation there:
 //
-//   told            what is made of it
+//   events          meaning
 //   A1 F1           A1 lived until F1
 //   F1 A1           A1 lived for no time
 //   A1 A2 F1 F2     A1 lived until A2, which lived until F2
 //
-// A free that comes long after the second allocation belongs to that one, and a free whose
-// allocation does not come for long is of a block that is not known: one from before the recording,
-// or an event was lost.
+// A free that comes long after the second allocation belongs to that one. A free whose allocation
+// does not come for a long time belongs to an unknown block: one from before the recording, or one
+// whose event was lost.
 //
-// The sink is told of each block what becomes of it:
+// The sink has these functions:
 //
-//   void Knew(RecordedBlock& block)       it was live when the recording began
+//   void WasLive(RecordedBlock& block)          it was live when the recording began
 //   void Allocated(RecordedBlock& block)
-//   void IsLive(const RecordedBlock& block)   after Allocated, unless its free was told before
+//   void IsLive(const RecordedBlock& block)     after Allocated, unless its free came before
 //   void Freed(RecordedBlock& block, const BlockEnd& end)
-//   void FreeWasTold(const RecordedBlock& block, const BlockEnd& end)   of an overtaken block:
-//   Freed
-//                                         knew no more than when
+//   void FreedEarlier(const RecordedBlock& block, const BlockEnd& end)
+//                                               the free of a block for which Freed was called
+//                                               when the next one was allocated at its address;
+//                                               that call knew only the time
 //   void Restored(RecordedBlock& block, const BlockEnd& end)   Freed did not happen after all
 //
-// It may change what is for who counts in a block that it is given to change.
+// A sink may change those members of a non-const block that are meant for counting.
 #pragma once
 
 #include <algorithm>
@@ -58,11 +59,11 @@ class BlockLives {
     known.thread = block.thread & 0xFFFF;
     known.stack = block.stack;
     known.window = block.window & 0xFF'FFFF;
-    sink_.Knew(known);
+    sink_.WasLive(known);
     live_.Insert(known);
   }
 
-  // Takes an event of the kinds kAllocate, kFree and kRestore.
+  // Handles events of the kinds kAllocate, kFree and kRestore.
   void Allocate(const RecordedEvent& event) {
     if (event.address == 0) return;
     if (!overtaken_.empty()) [[unlikely]]
@@ -92,7 +93,7 @@ class BlockLives {
     if (!overtaken_.empty()) [[unlikely]] {
       ForgetOld(event.time_ns);
       if (const auto block = overtaken_.TakeOldest(event.address)) {
-        sink_.FreeWasTold(*block, EndBy(*block, event));
+        sink_.FreedEarlier(*block, EndBy(*block, event));
         return;
       }
     }
@@ -115,7 +116,7 @@ class BlockLives {
     live_.Erase(block);
   }
 
-  // The thread's last free did not happen.
+  // The thread's last free did not happen after all.
   void Restore(const RecordedEvent& event) {
     Thread& thread = ThreadOf(event.thread);
     if (event.address == 0 || thread.last_freed.address != event.address ||
@@ -131,16 +132,17 @@ class BlockLives {
     thread.last_freed = {};
   }
 
-  // Events have been lost: from now on a free that is told in the wrong order must be close.
+  // Events have been lost: from now on, a free and an allocation count as swapped only if they are
+  // close together.
   void SetLossy() { tolerance_ns_ = kToleranceWithLossNs; }
 
-  // Frees of other blocks than those that are live are ignored from now on.
+  // From now on, frees are ignored unless they belong to live blocks.
   void EndAllocations() { allocations_are_over_ = true; }
 
   void Prefetch(const RecordedEvent& event) const { live_.Prefetch(event.address); }
 
   [[nodiscard]] LiveTable& live() { return live_; }
-  // Returns how many frees were of blocks that are not known, so far.
+  // Returns how many frees belonged to unknown blocks, so far.
   [[nodiscard]] std::uint64_t unknown_frees() const { return unknown_frees_; }
 
  private:
@@ -191,8 +193,9 @@ class BlockLives {
   Sink& sink_;
   LiveTable live_;
   std::vector<Thread> threads_;
-  RecentByAddress<RecordedBlock> overtaken_;  // by the next allocation, and not freed yet
-  RecentByAddress<BlockEnd> early_;           // frees whose allocation has not come yet
+  // Blocks that the next one at the address has followed, and that have not been freed yet.
+  RecentByAddress<RecordedBlock> overtaken_;
+  RecentByAddress<BlockEnd> early_;  // frees whose allocation has not come yet
   std::uint64_t tolerance_ns_ = kToleranceNs;
   std::uint64_t unknown_frees_ = 0;
   bool allocations_are_over_ = false;

@@ -56,7 +56,7 @@ void CommitTally::Add(const RecordedEvent& event, Phase phase) {
       break;
     case RecordedKind::kDecommit:
       for (auto at = Cut(begin, end); at != pieces_.end() && at->first < end; ++at) {
-        GiveBack(std::exchange(at->second.commit, 0), at->second.end - at->first, event.time_ns,
+        Decommit(std::exchange(at->second.commit, 0), at->second.end - at->first, event.time_ns,
                  phase);
       }
       break;
@@ -81,13 +81,13 @@ CommitTally::Pieces::iterator CommitTally::Cut(std::uint64_t begin, std::uint64_
 void CommitTally::Unmap(std::uint64_t begin, std::uint64_t end, std::uint64_t time_ns,
                         Phase phase) {
   for (auto at = Cut(begin, end); at != pieces_.end() && at->first < end;) {
-    GiveBack(at->second.commit, at->second.end - at->first, time_ns, phase);
+    Decommit(at->second.commit, at->second.end - at->first, time_ns, phase);
     at = pieces_.erase(at);
   }
 }
 
-// What is committed already stays so by the call that did it. Of memory whose mapping is not known
-// (the program break), the call makes a piece.
+// Memory that is already committed stays charged to the call that committed it. If the mapping of
+// the memory is unknown (the program break), the call makes a piece.
 void CommitTally::CommitRange(std::uint64_t begin, std::uint64_t end, const RecordedEvent& event,
                               Phase phase) {
   std::vector<std::pair<std::uint64_t, Piece>> unknown;
@@ -149,7 +149,7 @@ std::uint64_t CommitTally::Open(const RecordedEvent& event, std::uint64_t bytes,
   return number;
 }
 
-void CommitTally::GiveBack(std::uint64_t number, std::uint64_t bytes, std::uint64_t time_ns,
+void CommitTally::Decommit(std::uint64_t number, std::uint64_t bytes, std::uint64_t time_ns,
                            Phase phase) {
   const auto found = open_.find(number);
   if (number == 0 || found == open_.end()) return;

@@ -1,13 +1,13 @@
-// Counts what a program has mapped itself: who committed which memory, when, and until when. Memory
-// is committed if the program can use it. It may be reserved first and committed in parts later,
-// and parts of a commit may be given back:
+// Counts the mappings that a program has made itself: who committed which memory, when, and until
+// when. Memory is committed if the program can use it. It may be reserved first and committed in
+// parts later, and parts of a commit may be returned:
 //
 //   mmap, reserved   [ .................... ]
 //   mprotect         [ ....... CCCCCCCC .... ]   one commit
 //   madvise          [ ....... CC....CC .... ]   half of it is decommitted; it is still one commit
 //   munmap                                       the rest is decommitted
 //
-// Its memory grows with the mappings and commits that there are at one time, and with stacks. Pure.
+// Its memory grows with the number of simultaneous mappings and commits, and with stacks. Pure.
 #pragma once
 
 #include <cstdint>
@@ -34,18 +34,18 @@ struct Commit {
   std::uint32_t window = 0;
   std::uint32_t thread = 0;
   std::uint64_t committed_ns = 0;     // since the recording began
-  std::uint64_t decommitted_ns = 0;   // when the last of it was given back; 0: it has not been
+  std::uint64_t decommitted_ns = 0;   // when the last part of it was returned; 0: it has not been
   bool is_inside = false;             // it was committed in the interval
   std::uint64_t impacting_bytes = 0;  // committed in the interval, and still so at its end
 };
 
-// What one stack has committed. Amounts count commits instead of blocks; one that is given back in
-// part counts as long as any of it is committed.
+// What one stack has committed. Amounts count commits instead of blocks; a partly returned commit
+// counts as long as any of it is committed.
 struct CommitCounts {
   RecordedSum total;             // committed in the interval
   RecordedSum outstanding;       // of these, committed still at its end: the impacting size
   RecordedSum live;              // committed at its end, by whatever commit
-  std::uint64_t longest_ns = 0;  // of those that were given back in it
+  std::uint64_t longest_ns = 0;  // of those that were returned in the interval
 };
 
 class CommitTally {
@@ -56,16 +56,16 @@ class CommitTally {
   explicit CommitTally(std::function<bool(std::uint32_t stack)> has_stack)
       : has_stack_(std::move(has_stack)) {}
 
-  // How many of the largest commits are kept one by one.
+  // Sets how many of the largest commits are kept one by one.
   void Keep(std::size_t most) { most_kept_ = most; }
 
-  // A mapping from before the recording.
+  // Adds a mapping from before the recording.
   void Add(const SnapshotMapping& mapping);
-  // Takes an event of the kinds kMap, kUnmap, kCommit and kDecommit.
+  // Handles an event of the kinds kMap, kUnmap, kCommit and kDecommit.
   void Add(const RecordedEvent& event, Phase phase);
   void BeginInterval(std::uint64_t time_ns);
   void EndInterval();
-  // What follows is complete afterwards.
+  // Ends the counting. What follows is complete afterwards.
   void Finish();
 
   [[nodiscard]] const CommitCounts& all() const { return all_; }
@@ -107,7 +107,7 @@ class CommitTally {
   void Unmap(std::uint64_t begin, std::uint64_t end, std::uint64_t time_ns, Phase phase);
   void CommitRange(std::uint64_t begin, std::uint64_t end, const RecordedEvent& event, Phase phase);
   std::uint64_t Open(const RecordedEvent& event, std::uint64_t bytes, Phase phase);
-  void GiveBack(std::uint64_t commit, std::uint64_t bytes, std::uint64_t time_ns, Phase phase);
+  void Decommit(std::uint64_t commit, std::uint64_t bytes, std::uint64_t time_ns, Phase phase);
   void Close(OpenCommit& open, Phase phase);
   void KeepIfLarge(const Commit& commit);
   void RaisePeak(std::uint64_t time_ns);

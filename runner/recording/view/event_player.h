@@ -1,11 +1,12 @@
-// Plays the events of a recording: what each of them means for the lives of blocks, for an
-// interval, and for what is known. The sink has the functions of BlockLives' sinks, and these:
+// Plays the events of a recording: their meaning for the lives of blocks and for an interval, and
+// the events that are known to be missing. The sink has the functions of BlockLives' sinks, and
+// these:
 //
-//   void Lost(const RecordedEvent& event)     events were lost; it comes ahead of those around them
+//   void Lost(const RecordedEvent& event)     events were lost; comes before the events around them
 //   void Comes(const RecordedEvent& event)    any other event, before it has an effect
 //   void FollowPhase()                        the interval has begun, or ended
-//   void Before(const RecordedEvent& event)   an event of no block, ahead of FollowPhase
-//   void After(const RecordedEvent& event)    the same event, behind it
+//   void Before(const RecordedEvent& event)   an event of no block, before FollowPhase
+//   void After(const RecordedEvent& event)    the same event, after it
 #pragma once
 
 #include <cstddef>
@@ -35,7 +36,7 @@ class EventPlayer {
       Play(events[i]);
     }
   }
-  // No event of a time before `time_ns` comes any more.
+  // No event with a time before `time_ns` comes any more.
   void PassTime(std::uint64_t time_ns) {
     if (time_ns >= watch_.next_time_ns() && watch_.PassTime(time_ns)) Follow();
   }
@@ -53,7 +54,7 @@ class EventPlayer {
     PassTime(event.time_ns);
     sink_.Comes(event);
     if (event.kind == RecordedKind::kAllocate) {
-      // Nothing that happens after the interval is counted, but what becomes of its blocks.
+      // After the interval, only the fate of its blocks is counted.
       if (watch_.phase() != IntervalWatch::Phase::kAfter) lives_.Allocate(event);
     } else if (event.kind == RecordedKind::kFree) {
       lives_.Free(event);

@@ -7,7 +7,8 @@
 namespace leakgate {
 namespace {
 
-// Tests lie in suites, and suites in the program: more are open where a process forges its events.
+// Tests lie in suites, and suites in the program. More windows are open only if a process forges
+// its events.
 constexpr std::size_t kMostOpenWindows = 64;
 
 std::uint64_t LifetimeUntil(const RecordedBlock& block, std::uint64_t end_ns) {
@@ -89,7 +90,7 @@ void EventTally::BeginInterval(std::uint64_t time_ns) {
   commits_.BeginInterval(time_ns);
 }
 
-// What was chosen by its lifetime is counted only now, since it was not known before.
+// Blocks that are chosen by their lifetime are counted only now, since it was not known before.
 void EventTally::EndInterval(std::uint64_t time_ns) {
   EndSegment();
   commits_.EndInterval();
@@ -110,7 +111,7 @@ void EventTally::ForEachCounts(const RecordedBlock& block, const Use& use) {
   use(by_size_[SizeClassOf(block.size_bytes)]);
 }
 
-void EventTally::Knew(RecordedBlock& block) {
+void EventTally::WasLive(RecordedBlock& block) {
   Choose(block);
   if (block.is_counted == 0 || is_by_lifetime_) return;
   CountAllocated(block);
@@ -145,8 +146,8 @@ void EventTally::Freed(RecordedBlock& block, const BlockEnd& end) {
   CountFreed(block, end);
 }
 
-// A block that the next one at its address had overtaken.
-void EventTally::FreeWasTold(const RecordedBlock& block, const BlockEnd& end) {
+// Handles the free of a block after which another one was allocated at its address.
+void EventTally::FreedEarlier(const RecordedBlock& block, const BlockEnd& end) {
   if (phase_ != Phase::kInside) return;
   if (end.stack != 0) CountFreedBy(end.stack, block.size_bytes);
   if (!end.was_temporary || block.is_counted == 0 || block.is_inside == 0) return;
@@ -155,8 +156,8 @@ void EventTally::FreeWasTold(const RecordedBlock& block, const BlockEnd& end) {
   ForEachCounts(block, [&](RecordedCounts& counts) { counts.temporary.Add(block.size_bytes); });
 }
 
-// Undoes what Freed has counted. The longest lifetime may stay too long: nobody frees, by realloc,
-// what has lived longest, fails, and then frees it for good.
+// Undoes what Freed has counted. The longest lifetime may stay too long. That hardly happens: a
+// program would have to realloc its longest-living block, fail, and free it later.
 void EventTally::Restored(RecordedBlock& block, const BlockEnd& end) {
   const auto freed_in = static_cast<Phase>(block.freed_in);
   if (block.is_counted == 0 || (is_by_lifetime_ && !HasLifetime(block, end.time_ns))) return;
@@ -168,7 +169,8 @@ void EventTally::Restored(RecordedBlock& block, const BlockEnd& end) {
       if (is_inside) counts.later.Remove(bytes);
       return;
     }
-    if (!is_by_lifetime_) counts.live.Add(bytes);  // else it is counted when it is freed for good
+    // Otherwise it is counted when it is really freed.
+    if (!is_by_lifetime_) counts.live.Add(bytes);
     if (freed_in == Phase::kBefore) return;
     (is_inside ? counts.inside_freed : counts.before_freed).Remove(bytes);
     if (is_inside && end.was_temporary) counts.temporary.Remove(bytes);
@@ -239,7 +241,7 @@ void EventTally::CountFreedBy(std::uint32_t stack, std::uint64_t bytes) {
   freed_by_[index - 1].second.Add(bytes);
 }
 
-// REQUIRES: more is live than at any moment since a window began or ended last.
+// REQUIRES: more is live than at any moment since a window last began or ended.
 void EventTally::RaisePeak(std::uint32_t window) {
   segment_ = {.bytes = all_.live.bytes, .time_ns = now_ns_};
   if (all_.live.bytes <= peak_.live.bytes) return;
@@ -274,7 +276,7 @@ bool EventTally::HasStack(std::uint32_t stack) {
   return known == 2;
 }
 
-// Blocks that are counted have the index of their stack from now on, instead of its id.
+// From now on, counted blocks have the index of their stack instead of its id.
 void EventTally::Choose(RecordedBlock& block) {
   const auto stack = static_cast<std::uint32_t>(block.stack);
   if (!filter_.size_bytes.Has(block.size_bytes) || !HasStack(stack)) return;
@@ -286,7 +288,7 @@ bool EventTally::HasLifetime(const RecordedBlock& block, std::uint64_t end_ns) c
   return filter_.lifetime_ns.Has(LifetimeUntil(block, end_ns));
 }
 
-// Behind what it calls for each event, so that this is compiled into it.
+// Placed after the functions that it calls for each event, so that they are inlined.
 void EventTally::Add(std::span<const RecordedEvent> events) { player_.Add(events); }
 
 }  // namespace leakgate

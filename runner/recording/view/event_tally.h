@@ -1,9 +1,9 @@
 // Counts the events of a recording, in one pass: for each stack, thread, test, kind and size of
-// block what an interval allocated, freed, left, had at its peak and made only for a moment. Its
-// memory grows with stacks and live blocks, not with events. Pure.
+// block, what an interval allocated, freed, left, had at its peak and allocated only for a moment.
+// Its memory grows with stacks and live blocks, not with events. Pure.
 //
-// The part that each stack has of the peak is had without a second pass, and without a copy of all
-// stacks at each new peak: each keeps what it had live when it changes next (KeepPeak).
+// Each stack's share of the peak is found without a second pass, and without a copy of all stacks
+// at each new peak: a stack's live amount is kept only when it next changes (KeepPeak).
 #pragma once
 
 #include <array>
@@ -35,18 +35,18 @@ struct NumberRange {
 // Which blocks are counted.
 struct RecordedBlockFilter {
   NumberRange size_bytes{};
-  // A block that the interval has not freed has the age that it has at the end.
+  // A block that was not freed in the interval has the age that it has at the interval's end.
   NumberRange lifetime_ns{};
   std::function<bool(std::uint32_t stack)> has_stack{};  // empty: all have
 };
 
-// The moment of an interval when most was live.
+// The moment of an interval at which most was live.
 struct RecordedPeak {
   RecordedSum live{};
   std::uint64_t time_ns = 0;
   // The number of the event that made it, from 1; 0: it was there when the interval began.
   std::uint64_t event = 0;
-  std::uint32_t window = 0;  // that the allocation is charged to; 0: not known
+  std::uint32_t window = 0;  // the window to which the allocation is charged; 0: not known
 };
 
 class EventTally {
@@ -57,14 +57,14 @@ class EventTally {
 
   void AddLive(std::span<const LiveBlock> blocks) { player_.AddLive(blocks); }
   void AddMapping(const SnapshotMapping& mapping) { commits_.Add(mapping); }
-  // Tells that a window was open already when the recording began.
+  // Reports that a window was already open when the recording began.
   void AddOpenWindow(std::uint32_t window) { open_windows_.push_back(window); }
   void Add(std::span<const RecordedEvent> events);
-  // The recording has ended. Call it once; what follows is complete afterwards.
+  // Ends the recording. Must be called once; what follows is complete afterwards.
   void Finish(std::uint64_t end_ns);
 
   [[nodiscard]] const RecordedCounts& all() const { return all_; }
-  // Tells whether the peak is known: not of blocks that were chosen by their lifetimes.
+  // Returns whether the peak is known: it is not if blocks are chosen by their lifetimes.
   [[nodiscard]] bool HasPeak() const { return !is_by_lifetime_; }
   [[nodiscard]] const RecordedPeak& peak() const { return peak_; }
   // Indexed by id. Ids beyond the end have nothing.
@@ -77,10 +77,10 @@ class EventTally {
   // The stacks that have anything, in the order of their first event, and their counts.
   [[nodiscard]] const std::vector<std::uint32_t>& stacks() const { return stacks_; }
   [[nodiscard]] const std::vector<RecordedCounts>& by_stack() const { return by_stack_; }
-  // Numbers of `stacks` stand for stacks there.
+  // Their stacks are indices of `stacks`.
   [[nodiscard]] const LifetimesByStack& lifetimes() const { return lifetimes_; }
   [[nodiscard]] const LifetimeDecades& decades() const { return decades_; }
-  // What was freed in the interval, by the stack that freed it, if these were recorded.
+  // What was freed in the interval, by the stack that freed it, if these stacks were recorded.
   [[nodiscard]] const std::vector<std::pair<std::uint32_t, RecordedSum>>& freed_by() const {
     return freed_by_;
   }
@@ -91,13 +91,13 @@ class EventTally {
   };
   [[nodiscard]] const std::vector<Highest>& highest_by_window() const { return highest_; }
 
-  // What the program has mapped itself. Sizes and lifetimes do not choose there.
+  // The mappings that the program has made itself. They are not filtered by size or lifetime.
   [[nodiscard]] CommitTally& commits() { return commits_; }
   [[nodiscard]] const CommitTally& commits() const { return commits_; }
 
   [[nodiscard]] const IntervalWatch& interval() const { return player_.watch(); }
   [[nodiscard]] const Losses& losses() const { return losses_; }
-  // How many events there were, without those that tell of lost ones.
+  // How many events there were, without those that report lost ones.
   [[nodiscard]] std::uint64_t events() const { return events_ - losses_.tellings(); }
   // How many events the interval has.
   [[nodiscard]] std::uint64_t events_inside() const { return events_inside_; }
@@ -109,20 +109,21 @@ class EventTally {
   void FollowPhase();
   void Before(const RecordedEvent& event);
   void After(const RecordedEvent& event);
-  void Knew(RecordedBlock& block);
+  void WasLive(RecordedBlock& block);
   void Allocated(RecordedBlock& block);
   void IsLive(const RecordedBlock& block);
   void Freed(RecordedBlock& block, const BlockEnd& end);
-  void FreeWasTold(const RecordedBlock& block, const BlockEnd& end);
+  void FreedEarlier(const RecordedBlock& block, const BlockEnd& end);
   void Restored(RecordedBlock& block, const BlockEnd& end);
 
  private:
   using Phase = IntervalWatch::Phase;
 
-  // Calls `use` with all the counts that `block` is in, but for `all_`.
+  // Calls `use` with all the counts that `block` is in, except for `all_`.
   template <typename Use>
   void ForEachCounts(const RecordedBlock& block, const Use& use);
-  // Called before `live` changes: what has been live since the last peak was live at that peak.
+  // Called before `live` changes: the amount that has been live since the last peak was live at
+  // that peak.
   void KeepPeak(RecordedCounts& counts) const {
     if (counts.peak_version == peak_version_) return;
     counts.at_peak = counts.live;
@@ -154,7 +155,7 @@ class EventTally {
 
   RecordedCounts all_;
   RecordedPeak peak_;
-  std::uint32_t peak_version_ = 1;  // raised at each peak that is higher than those before
+  std::uint32_t peak_version_ = 1;  // raised at each new highest peak
   std::vector<std::uint32_t> stacks_;
   std::vector<RecordedCounts> by_stack_;
   std::vector<std::uint32_t> index_of_stack_;  // by stack id; the index plus 1
@@ -168,7 +169,7 @@ class EventTally {
   std::vector<std::pair<std::uint32_t, RecordedSum>> freed_by_;
   std::vector<std::uint32_t> index_of_freeing_;  // by stack id; the index plus 1
 
-  // Since the last begin or end of a window: the most that was live, for all windows that are open.
+  // The most that was live since a window last began or ended, for all windows that are open.
   Highest segment_;
   std::vector<std::uint32_t> open_windows_;
   std::vector<Highest> highest_;

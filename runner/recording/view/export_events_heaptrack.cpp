@@ -27,7 +27,7 @@ class HeaptrackEvents {
   void End(std::uint64_t time_ns) { Pass(time_ns); }
 
  private:
-  // heaptrack tells times to about 10 ms.
+  // heaptrack's times are accurate to about 10 ms.
   void Pass(std::uint64_t time_ns) {
     constexpr std::uint64_t kStepMs = 10;
     const std::uint64_t ms = (std::max(time_ns, begin_ns_) - begin_ns_) / 1'000'000;

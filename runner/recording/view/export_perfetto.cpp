@@ -1,4 +1,4 @@
-// Writes a recording as a trace of Perfetto's (a protobuf message, perfetto.protos.Trace), for
+// Writes a recording as a Perfetto trace (a protobuf message, perfetto.protos.Trace), for
 // ui.perfetto.dev and trace_processor:
 //
 //   live heap         a counter: bytes that are live, at most a point each millisecond
@@ -126,7 +126,7 @@ class PerfettoTrace {
     const bool is_shown =
         window != view_.contents().windows.end() && window->second.kind != WindowKind::kProgram;
     if (!is_shown) return;
-    // A begin may be told twice.
+    // A begin may come twice.
     if (begins ? !open_.insert(event.window).second : open_.erase(event.window) == 0) return;
     AddEvent(event.time_ns, begins ? EventType::kSliceBegin : EventType::kSliceEnd, Track::kTests,
              begins ? NameOfWindow(view_.contents(), event.window) : "", {});
@@ -162,7 +162,7 @@ class PerfettoTrace {
     out_ << trace.bytes();
   }
 
-  // All clocks of the machine but that of the day are the recording's.
+  // All clocks of the machine but that of the day agree with the recording's.
   void AddClocks() {
     ProtobufMessage snapshot;
     for (const std::uint64_t clock : {kBoottime, kMonotonic, kMonotonicCoarse, kRealtime}) {
@@ -216,8 +216,9 @@ class PerfettoTrace {
     AddPacket(time_ns, packet_field::kTrackEvent, event);
   }
 
-  // The counter has the highest value of each step, and the lowest if that is another: so neither a
-  // peak nor a trough is left out. Steps grow with time, so that the trace of any length opens.
+  // The counter gets the highest value of each step, and the lowest if it differs: so neither a
+  // peak nor a trough is left out. Steps grow with time, so that a trace of any length can be
+  // opened.
   void Pass(std::uint64_t time_ns) {
     if (time_ns < next_point_ns_) return;
     AddPoint();

@@ -15,15 +15,15 @@
 namespace leakgate {
 
 enum class RecordingFormat {
-  // Profiles: one sum of each stack.
+  // Profiles: one sum for each stack.
   kFolded,
   kPprof,
   kSpeedscope,
-  // Events, or what they make over time.
+  // Events, or what follows from them over time.
   kHeaptrack,
   kPerfetto,
   kHtml,
-  // What was live at a moment: see SnapshotAt.
+  // The live blocks at a moment: see SnapshotAt.
   kJson,
   kSnapshot,
 };
@@ -31,24 +31,23 @@ enum class RecordingFormat {
 // Returns the formats with their words: "folded", "pprof", ...
 [[nodiscard]] std::vector<std::pair<std::string_view, RecordingFormat>> RecordingFormats();
 
-// Returns the format of snapshots that is the same; nothing for those that snapshots have not.
+// Returns the same format of snapshots; nothing if snapshots do not have it.
 [[nodiscard]] std::optional<SnapshotFormat> AsSnapshotFormat(RecordingFormat format);
 
-// Tells whether a format has one sum of each stack.
+// Returns whether a format has one sum for each stack.
 [[nodiscard]] bool IsProfile(RecordingFormat format);
-// Tells whether a format can have what was live at one moment, and whether it can have nothing
-// else.
+// Return whether a format can describe one moment, and whether it must.
 [[nodiscard]] bool CanBeOfMoment(RecordingFormat format);
 [[nodiscard]] bool MustBeOfMoment(RecordingFormat format);
 
-// Writes `view`. `weigh` chooses the sum that a profile has. Formats that have events read the
-// recording again. REQUIRES: `view` has been read; the format need not be of a moment.
+// Writes `view`. `weigh` chooses the sum that a profile has. Formats with events read the recording
+// again. REQUIRES: `view` has been read; the format need not describe a moment.
 [[nodiscard]] Expected<void> ExportRecording(RecordingView& view, RecordingFormat format,
                                              Weigh weigh, std::ostream& out,
                                              const ReportSurroundings& surroundings);
 
-// The two formats that have events, for ExportRecording. Of an interval they have the blocks that
-// were allocated in it.
+// The two formats with events, for ExportRecording. For an interval, they have the blocks that were
+// allocated in it.
 [[nodiscard]] Expected<void> WriteHeaptrackEvents(RecordingView& view, std::ostream& out);
 [[nodiscard]] Expected<void> WritePerfettoTrace(RecordingView& view, std::ostream& out);
 

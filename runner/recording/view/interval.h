@@ -1,5 +1,5 @@
-// The part of a recording that is looked at: from a moment to another one, each given by time, by a
-// mark, or by the begin or end of a test. Pure.
+// The part of a recording that is shown: from one moment to another, each given by time, by a mark,
+// or by the begin or end of a test. Pure.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,12 @@
 
 namespace leakgate {
 
-// One end of an interval. The one that begins it is before all events of its time; so is one that
-// ends it, and what happens at that time is after it.
+// One end of an interval. The begin of an interval is before all events of its time. So is its end:
+// what happens at that time is after the interval.
 struct IntervalBound {
-  std::uint64_t time_ns = UINT64_MAX;  // UINT64_MAX: an event tells
-  // Asked of windows' begins and ends, and of marks: is this the moment? Empty: the time tells.
+  std::uint64_t time_ns = UINT64_MAX;  // UINT64_MAX: the moment is found by an event
+  // Called for the begins and ends of windows, and for marks: is this the moment? Empty: the time
+  // decides.
   std::function<bool(const RecordedEvent& event)> is_at{};
 };
 
@@ -35,7 +36,7 @@ class IntervalWatch {
   }
 
   [[nodiscard]] Phase phase() const { return phase_; }
-  // Events of this time and later change the phase: call PassTime first.
+  // Events of this time and later change the phase: PassTime must be called first.
   [[nodiscard]] std::uint64_t next_time_ns() const { return next_time_ns_; }
 
   // Each returns true if the phase has changed. After kBefore it may be kInside or kAfter.
@@ -64,10 +65,10 @@ class IntervalWatch {
     return true;
   }
 
-  // Whether the interval has ended by its bound, and not with the recording.
+  // Returns whether the interval has ended by its bound, and not with the recording.
   [[nodiscard]] bool has_ended() const { return phase_ == Phase::kAfter; }
   [[nodiscard]] bool has_begun() const { return phase_ != Phase::kBefore; }
-  // Its end was there before its begin, and not again after it.
+  // Returns whether its end came before its begin, and not again after it.
   [[nodiscard]] bool is_reversed() const { return to_came_first_ && !has_ended(); }
   [[nodiscard]] std::uint64_t begin_ns() const { return begin_ns_; }
   [[nodiscard]] std::uint64_t end_ns() const { return end_ns_; }

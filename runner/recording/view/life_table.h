@@ -1,4 +1,4 @@
-// Blocks that were allocated by the same stack in the same bin of time, freed in the same one, and
+// Blocks that were allocated by the same stack in the same bin of time, freed in the same bin, and
 // lived about as long. A hash table in one piece of memory. Pure.
 #pragma once
 
@@ -60,7 +60,8 @@ class LifeTable {
 
   [[nodiscard]] std::size_t size() const { return used_; }
 
-  // Gives all entries the keys that `change` makes of theirs, and adds up those that become one.
+  // Replaces the keys of all entries by what `change` makes of them, and adds up entries with equal
+  // keys.
   template <typename Change>
   void Rekey(const Change& change) {
     Rebuild(slots_.size(), change);

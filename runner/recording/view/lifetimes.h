@@ -1,5 +1,4 @@
-// How long blocks lived: a histogram for each stack, fine enough to tell medians by, and one of
-// all.
+// How long blocks lived: a histogram for each stack, fine enough to find medians, and one of all.
 #pragma once
 
 #include <array>
@@ -35,12 +34,12 @@ using LifetimeCounts = std::map<LifetimeClass, std::uint64_t>;
 // Returns about the median of the lifetimes, which is right to an eighth; 0 for none.
 [[nodiscard]] std::uint64_t MedianOf(const LifetimeCounts& counts);
 
-// Counts blocks by stack and class. It takes memory for those pairs that there are.
+// Counts blocks by stack and class. It takes memory only for the pairs that occur.
 class LifetimesByStack {
  public:
   LifetimesByStack() : slots_(1024) {}
 
-  // `stack` is any number below 2^32 that stands for one.
+  // `stack` is any number below 2^32 that stands for a stack.
   void Add(std::uint32_t stack, std::uint64_t ns) { ++SlotOf(stack, LifetimeClassOf(ns)).count; }
   // REQUIRES: the same has been added.
   void Remove(std::uint32_t stack, std::uint64_t ns) { --SlotOf(stack, LifetimeClassOf(ns)).count; }

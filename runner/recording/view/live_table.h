@@ -1,8 +1,8 @@
 // The blocks that are live at one moment of a recording, by address.
 //
-// An open hash table in one piece of memory, since each event of a recording looks here once: a
-// block is in the slot that its address tells, or in one of the next, up to the first free one.
-// Who erases a block moves those behind it forwards, so there are no marks of erased blocks.
+// An open hash table in one piece of memory, since each event of a recording makes one look-up. A
+// block is in the slot that its address determines, or in one of the next, up to the first free
+// one. Erasing a block moves later ones forwards, so there are no marks of erased blocks.
 #pragma once
 
 #include <algorithm>
@@ -24,10 +24,10 @@ struct RecordedBlock {
   std::uint64_t allocated_ns = 0;  // since the recording began
   std::uint64_t size_bytes : 48 = 0;
   std::uint64_t thread : 16 = 0;
-  std::uint64_t stack : 32 = 0;  // who counts may put a number of its own here
+  std::uint64_t stack : 32 = 0;  // code that counts blocks may store a number of its own here
   std::uint64_t window : 24 = 0;
   std::uint64_t allocation_kind : 4 = 0;
-  // For who counts blocks.
+  // For code that counts blocks.
   std::uint64_t is_counted : 1 = 0;
   std::uint64_t is_inside : 1 = 0;  // it was allocated in the interval
   std::uint64_t freed_in : 2 = 0;
@@ -69,12 +69,13 @@ class LiveTable {
     --count_;
   }
 
-  // Begins to load what Find will look at.
+  // Begins to load the memory that Find will read.
   void Prefetch(std::uint64_t address) const { __builtin_prefetch(&slots_[SlotOf(address)], 1); }
 
   [[nodiscard]] std::size_t size() const { return count_; }
 
-  // Calls `use` with each block, in no particular order. `use` may change what is for who counts.
+  // Calls `use` with each block, in no particular order. `use` may change the members that are
+  // meant for counting.
   template <typename Use>
   void ForEach(const Use& use) {
     for (RecordedBlock& block : slots_) {

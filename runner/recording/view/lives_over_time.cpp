@@ -69,7 +69,8 @@ void LivesOverTime::Finish(std::uint64_t end_ns) {
   curve_.Finish();
 }
 
-// Bins go first, as long as there are more than a drag needs.
+// Bins are merged first, as long as there are more than a reader needs to choose an interval by
+// dragging.
 bool LivesOverTime::Reduce() {
   constexpr std::size_t kManyBins = 256;
   constexpr std::size_t kManyStacks = 1000;
@@ -156,7 +157,7 @@ void LivesOverTime::SetLive(std::uint64_t time_ns) {
 void LivesOverTime::Open(std::uint32_t window, std::uint64_t time_ns) {
   const bool is_inside = phase_ == Phase::kInside;
   if (phase_ == Phase::kAfter) return;
-  // A test's begin may be told twice, once it is known to have begun.
+  // The begin of a test may come twice, once it is known to have begun.
   const bool is_open = std::any_of(open_.begin(), open_.end(),
                                    [&](const OpenWindow& it) { return it.window == window; });
   constexpr std::size_t kMostOpen = 64;  // as in event_tally.cpp
@@ -208,7 +209,7 @@ LifeKey LivesOverTime::KeyOf(const RecordedBlock& block, std::size_t freed_bin,
           .decade = is_inside && has_ended ? LifetimeDecades::DecadeOf(lifetime_ns) : 0};
 }
 
-void LivesOverTime::Knew(RecordedBlock& block) {
+void LivesOverTime::WasLive(RecordedBlock& block) {
   Choose(block);
   if (block.is_counted != 0) live_.Add(block.size_bytes);
 }
@@ -243,8 +244,8 @@ void LivesOverTime::Freed(RecordedBlock& block, const BlockEnd& end) {
   if (block.is_inside != 0 && end.was_temporary) sums.temporary.Add(block.size_bytes);
 }
 
-// A block that the next one at its address had overtaken.
-void LivesOverTime::FreeWasTold(const RecordedBlock& block, const BlockEnd& end) {
+// Handles the free of a block after which another one was allocated at its address.
+void LivesOverTime::FreedEarlier(const RecordedBlock& block, const BlockEnd& end) {
   if (phase_ != Phase::kInside || !end.was_temporary) return;
   if (block.is_counted == 0 || block.is_inside == 0) return;
   lives_.At(KeyOf(block, BinNow(), end.time_ns)).temporary.Add(block.size_bytes);
@@ -266,7 +267,7 @@ void LivesOverTime::Restored(RecordedBlock& block, const BlockEnd& end) {
   IsLive(block);
 }
 
-// Behind what it calls for each event, so that this is compiled into it.
+// Placed after the functions that it calls for each event, so that they are inlined.
 void LivesOverTime::Add(std::span<const RecordedEvent> events) { player_.Add(events); }
 
 }  // namespace leakgate

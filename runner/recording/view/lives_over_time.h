@@ -1,6 +1,6 @@
-// Counts the blocks of a recording so that any part of its time can be asked for afterwards: by the
+// Counts the blocks of a recording so that any part of its time can be shown afterwards: by the
 // bins of time in which they were allocated and freed (time_grid.h), by stack, and by how long they
-// lived. Whoever adds up the lives of the right bins has what EventTally counts of that interval:
+// lived. The sum of the lives of the right bins is what EventTally counts for that interval:
 //
 //             freed in    bin 0   bin 1   bin 2   never
 //   allocated before        .       A       A       B      the interval of bins 1 and 2:
@@ -8,8 +8,8 @@
 //          in bin 1                 C       C       D      C allocated and freed in it
 //          in bin 2                         C       D      D outstanding
 //
-// Its memory has a bound, whatever is recorded: where there are too many lives, neighbouring bins
-// are merged, and stacks that matter less are counted as the rest of their call site. Pure.
+// Its memory is limited, whatever is recorded: if there are too many lives, neighbouring bins are
+// merged, and less important stacks are counted as the rest of their call site. Pure.
 #pragma once
 
 #include <cstdint>
@@ -32,24 +32,24 @@ struct LivesOptions {
   Interval interval{};           // what happens before and after it is in no bin
   std::uint64_t begin_ns = 0;    // of the interval
   std::uint64_t end_ns = 0;      // likewise
-  std::uint64_t fixed_ns = 0;    // where there is a border in any case; 0: nowhere
+  std::uint64_t fixed_ns = 0;    // where there is always a border; 0: nowhere
   NumberRange size_bytes{};      // which blocks are counted
   std::size_t steps = 1024;      // how many parts of the same length there are at most
   std::size_t bins = 4000;       // how many bins there are at most
-  std::size_t lives = 600'000;   // how many lives are kept apart at most
+  std::size_t lives = 600'000;   // how many separate lives there are at most
   std::size_t points = 2000;     // of the curve
   std::size_t windows = 10'000;  // how many windows and marks are kept at most
   std::size_t marks = 500;
 };
 
-// The numbers that stand for stacks. From 1 on there are those that can become a part of a rest,
-// the most important ones first. All behind them, and 0, stand for rests.
+// The numbers that stand for stacks. From 1 on, there are those that can become a part of a rest,
+// the most important ones first. The numbers after them, and 0, stand for rests.
 struct StackNumbers {
   static constexpr std::uint32_t kNotCounted = UINT32_MAX;
 
   // By stack id. Blocks of stacks that are kNotCounted, or beyond the end, are not counted.
   std::vector<std::uint32_t> of_stack;
-  // By those numbers: the number of its rest. 0 has itself.
+  // The number of its rest, by these numbers. 0 has itself.
   std::vector<std::uint32_t> rest_of{0};
 };
 
@@ -57,7 +57,7 @@ struct StackNumbers {
 struct BinPeak {
   RecordedSum live{};
   std::uint64_t time_ns = 0;
-  std::uint32_t window = 0;  // that its allocation is charged to; 0: not known
+  std::uint32_t window = 0;  // the window to which the allocation is charged; 0: not known
 };
 
 class LivesOverTime {
@@ -67,20 +67,20 @@ class LivesOverTime {
   LivesOverTime& operator=(const LivesOverTime&) = delete;
 
   void AddLive(std::span<const LiveBlock> blocks);
-  // Tells that a window was open already when the recording began.
+  // Reports that a window was already open when the recording began.
   void AddOpenWindow(std::uint32_t window) { Open(window, 0); }
   void Add(std::span<const RecordedEvent> events);
-  // The recording has ended. Call it once; what follows is complete afterwards.
+  // Ends the recording. Must be called once; what follows is complete afterwards.
   void Finish(std::uint64_t end_ns);
-  // Merges bins, or has half of the stacks become a part of their rests. Returns false if nothing
-  // is left to be merged.
+  // Merges bins, or makes half of the stacks parts of their rests. Returns false if nothing is left
+  // to be merged.
   bool Reduce();
-  // Lives have no numbers of stacks above this one, but those of rests.
+  // Lives have no numbers of stacks above this one, except those of rests.
   [[nodiscard]] std::uint32_t kept_stacks() const { return kept_stacks_; }
 
   // The bins' borders: one more than there are bins.
   [[nodiscard]] std::vector<std::uint64_t> Borders() const { return grid_.Borders(); }
-  // What is not freed in a bin is in one of two more: freed after the interval, or never.
+  // Blocks that are not freed in a bin are in one of two more: freed after the interval, or never.
   [[nodiscard]] std::vector<Life> Lives() const;
   [[nodiscard]] const std::vector<BinPeak>& peaks() const { return peaks_; }
   [[nodiscard]] const LiveCurve& curve() const { return curve_; }
@@ -106,11 +106,11 @@ class LivesOverTime {
   void FollowPhase();
   void Before(const RecordedEvent& event);
   void After(const RecordedEvent& event);
-  void Knew(RecordedBlock& block);
+  void WasLive(RecordedBlock& block);
   void Allocated(RecordedBlock& block);
   void IsLive(const RecordedBlock& block);
   void Freed(RecordedBlock& block, const BlockEnd& end);
-  void FreeWasTold(const RecordedBlock& block, const BlockEnd& end);
+  void FreedEarlier(const RecordedBlock& block, const BlockEnd& end);
   void Restored(RecordedBlock& block, const BlockEnd& end);
 
  private:

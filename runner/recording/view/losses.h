@@ -1,4 +1,4 @@
-// What a recording misses: events that were lost, and the time while it was paused.
+// What a recording lacks: events that were lost, and the time while it was paused.
 #pragma once
 
 #include <algorithm>
@@ -9,12 +9,12 @@
 
 namespace leakgate {
 
-// A span of time of which something is not known.
+// A span of time in which something is unknown.
 struct LossSpan {
   std::uint64_t begin_ns = 0;
   std::uint64_t end_ns = 0;
   std::uint32_t thread = 0;  // of lost events; 0 for a pause
-  std::uint64_t events = 0;  // how many were lost; 0 for a pause, which nobody counts
+  std::uint64_t events = 0;  // how many were lost; 0 for a pause, whose events are not counted
   [[nodiscard]] bool IsPause() const { return events == 0; }
 };
 
@@ -22,7 +22,7 @@ class Losses {
  public:
   static constexpr std::size_t kMostSpans = 200;  // that are kept; all are counted
 
-  // Takes an event of the kinds kLost, kPause and kContinue.
+  // Handles an event of the kinds kLost, kPause and kContinue.
   void Add(const RecordedEvent& event) {
     if (event.kind == RecordedKind::kLost) {
       ++tellings_;
@@ -43,7 +43,7 @@ class Losses {
 
   [[nodiscard]] bool empty() const { return span_count_ == 0; }
   [[nodiscard]] std::uint64_t lost_events() const { return lost_events_; }
-  // How many events of the kind kLost there were: they tell of events, and are none themselves.
+  // How many events of the kind kLost there were: they only report events.
   [[nodiscard]] std::uint64_t tellings() const { return tellings_; }
   [[nodiscard]] std::uint64_t span_count() const { return span_count_; }
   // The first ones.

@@ -12,13 +12,13 @@
 namespace leakgate {
 namespace {
 
-// What the visitor is to be given next.
+// One call of the visitor.
 using Step = std::function<Expected<void>()>;
 
-// Hands over steps from one thread to another, of which at most kMost wait.
+// Passes steps from one thread to another. At most kMost wait.
 class Steps {
  public:
-  // Returns false if nobody takes steps any more.
+  // Returns false if the other thread takes no steps any more.
   bool Put(Step step) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return steps_.size() < kMost || is_stopped_; });
@@ -27,7 +27,7 @@ class Steps {
     changed_.notify_all();
     return true;
   }
-  // There are no more.
+  // Says that there are no more.
   void End() {
     const std::lock_guard lock(mutex_);
     has_ended_ = true;
@@ -60,7 +60,7 @@ class Steps {
   bool is_stopped_ = false;
 };
 
-// Makes a function that has `use` called on the other thread with what it is given.
+// Returns a function that makes the other thread call `use` with the same value.
 template <typename Value>
 std::function<void(Value&& value)> Later(Steps& steps,
                                          const std::function<void(Value&& value)>& use) {
@@ -73,7 +73,7 @@ std::function<void(Value&& value)> Later(Steps& steps,
   };
 }
 
-// The same for spans, which are copied. `Use` is a std::function.
+// Does the same for spans, which are copied. `Use` is a std::function.
 template <typename Element, typename Use>
 auto LaterAll(Steps& steps, const Use& use) {
   return [&steps, &use](std::span<const Element> elements) {

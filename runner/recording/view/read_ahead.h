@@ -1,5 +1,5 @@
 // Reads a recording on a thread of its own, while the caller's thread counts what was read before:
-// each takes about half of the time. The visitor is called on the caller's thread alone.
+// each takes about half of the time. The visitor is called only on the caller's thread.
 #pragma once
 
 #include <functional>
@@ -9,11 +9,11 @@
 
 namespace leakgate {
 
-// Where a recording comes from: a file. It gives the visitor all of it, each time it is called.
+// The origin of a recording: a file. Each call passes the whole recording to the visitor.
 using RecordingSource = std::function<Expected<void>(const RecordingVisitor& visitor)>;
 
-// Gives `visitor` all that `source` gives, in the same order. An error of the visitor's ends the
-// reading, and is returned.
+// Passes to `visitor` all that `source` provides, in the same order. An error of the visitor ends
+// the reading, and is returned.
 [[nodiscard]] Expected<void> ReadAhead(const RecordingSource& source,
                                        const RecordingVisitor& visitor);
 

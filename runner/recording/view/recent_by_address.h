@@ -1,5 +1,5 @@
-// What happened a moment ago at an address, for what may be told in the wrong order. The oldest of
-// one address comes first. What is older than asked for is forgotten.
+// What happened a moment ago at an address, for events that may come in the wrong order. For one
+// address, the oldest comes first. Older entries are forgotten.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class RecentByAddress {
     ++next_;
   }
 
-  // Takes away the oldest of `address`, or the newest.
+  // Removes and returns the oldest of `address`, or the newest.
   [[nodiscard]] std::optional<Value> TakeOldest(std::uint64_t address) {
     return Take(address, [](Entries& entries) { return entries.begin(); });
   }
@@ -29,7 +29,7 @@ class RecentByAddress {
     return Take(address, [](Entries& entries) { return entries.end() - 1; });
   }
 
-  // Forgets what is from before `time_ns`. Returns how many of these had not been taken.
+  // Forgets entries from before `time_ns`. Returns how many of these had not been taken.
   std::uint64_t ForgetBefore(std::uint64_t time_ns) {
     std::uint64_t forgotten = 0;
     for (; !order_.empty() && order_.front().time_ns < time_ns; order_.pop_front()) {
@@ -49,7 +49,7 @@ class RecentByAddress {
     Value value;
   };
   using Entries = std::deque<Entry>;
-  struct Added {
+  struct Insertion {
     std::uint64_t number;
     std::uint64_t address;
     std::uint64_t time_ns;
@@ -67,7 +67,7 @@ class RecentByAddress {
   }
 
   std::unordered_map<std::uint64_t, Entries> by_address_;
-  std::deque<Added> order_;
+  std::deque<Insertion> order_;
   std::uint64_t next_ = 0;
 };
 

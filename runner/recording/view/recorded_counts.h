@@ -1,4 +1,4 @@
-// What is counted of the blocks of a recording, for each stack, thread, test and so on.
+// The counts of the blocks of a recording, for each stack, thread, test and so on.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace leakgate {
 
-// Bytes and blocks, as they are counted: for each event, and of files that nobody need trust. So
-// sums wrap around instead of being checked.
+// Bytes and blocks as they are counted: for each event, and from untrusted files. So sums wrap
+// around instead of being checked.
 struct RecordedSum {
   std::uint64_t bytes = 0;
   std::uint64_t blocks = 0;
@@ -35,7 +35,7 @@ inline RecordedSum operator-(const RecordedSum& a, const RecordedSum& b) {
   return {a.bytes - b.bytes, a.blocks - b.blocks};
 }
 
-// What some blocks have to do with an interval: the whole recording, or a part of it.
+// How blocks are related to an interval, which is the whole recording or a part of it.
 //
 //                  freed in the interval     not freed in it
 //   allocated before    before_freed              BeforeKept
@@ -51,7 +51,7 @@ struct RecordedCounts {
   std::uint64_t longest_ns = 0;             // lifetime of inside_freed
   std::uint32_t first_window = UINT32_MAX;  // the earliest window of those that total counts
   std::uint32_t last_window = 0;
-  std::uint32_t peak_version = 0;  // for who counts: the peak that `at_peak` is of
+  std::uint32_t peak_version = 0;  // for counting: the peak to which `at_peak` belongs
 
   [[nodiscard]] RecordedSum Outstanding() const { return total - inside_freed; }
   [[nodiscard]] RecordedSum BeforeKept() const { return live - Outstanding(); }

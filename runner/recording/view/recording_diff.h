@@ -1,5 +1,5 @@
-// Compares two recordings by call site: what each has allocated in all, made only for a moment,
-// left, and had at its peak.
+// Compares two recordings by call site: what each has allocated in all, allocated only for a
+// moment, left, and had at its peak.
 #pragma once
 
 #include <filesystem>
@@ -33,7 +33,7 @@ inline RecordingChange& operator+=(RecordingChange& a, const RecordingChange& b)
 }
 
 struct RecordingDiff {
-  bool has_lines = false;  // call sites are told apart by their lines, too: both ran one build
+  bool has_lines = false;  // call sites are also distinguished by their lines: both ran one build
   bool is_same_image = false;
   struct Side {
     std::string file;

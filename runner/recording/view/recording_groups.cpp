@@ -18,7 +18,7 @@ namespace {
 using By = GroupBy;
 using Groups = std::vector<RecordingGroup>;
 
-// `weigh` tells which stack of a group has most.
+// `weigh` decides which stack of a group is the largest.
 class RecordedStackGroups {
  public:
   RecordedStackGroups(RecordingView& view, By by, Weigh weigh)
@@ -47,7 +47,7 @@ Groups ByStacks(RecordingView& view, By by, Weigh weigh) {
   std::vector<LifetimeCounts> lifetimes(all.size());
   tally.lifetimes().AddTo(group_of, lifetimes);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    // The middle of a class may be above the longest in it.
+    // The middle of a class may be above the longest lifetime in it.
     all[i].median_ns = std::min(MedianOf(lifetimes[i]), all[i].sums.longest_ns);
   }
   return all;

@@ -1,4 +1,4 @@
-// Groups what a recording has counted, and names the groups.
+// Groups the counts of a recording, and names the groups.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace leakgate {
 
-// The sum that groups are ordered by, that their shares are of, and that profiles have.
+// The sum by which groups are ordered, of which their shares are, and which profiles have.
 enum class Weigh {
   kPeak,         // the part of what was live when most was
   kOutstanding,  // allocated in the interval, and not freed in it: the impacting size
@@ -34,16 +34,16 @@ struct WordTable<Weigh> {
 
 using RecordingGroup = Group<RecordedCounts>;
 
-// Tells whether the groups have all counts. Others have one sum alone, as their total.
+// Returns whether the groups have all counts. Others have only one sum, as their total.
 [[nodiscard]] constexpr bool HasAllCounts(GroupBy by) {
   return by != GroupBy::kLifetime && by != GroupBy::kFreedBy && by != GroupBy::kCommit;
 }
 
-// Returns all groups that have anything, those with most by `weigh` first; lifetimes are in their
-// own order. Of commits, `total`, `live` and Outstanding are set.
+// Returns all groups that are not empty, the largest by `weigh` first; lifetimes are in their own
+// order. For commits, `total`, `live` and Outstanding are set.
 [[nodiscard]] std::vector<RecordingGroup> GroupsOf(RecordingView& view, GroupBy by, Weigh weigh);
 
-// Returns the stacks that have any of `weigh`, with their sums.
+// Returns the stacks for which `weigh` is not 0, with their sums.
 [[nodiscard]] std::vector<StackAmount> AmountsByStack(const EventTally& tally, Weigh weigh);
 
 // Returns "350 ns", "12 us", "4.1 ms", "2.30 s" or "3 min 20 s".

@@ -1,4 +1,4 @@
-// Shows what is known of the whole recording and of its interval, as text and as JSON.
+// Shows the facts about the whole recording and about its interval, as text and as JSON.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -65,7 +65,7 @@ std::string TemporaryText(const RecordedCounts& all) {
       100.0 * static_cast<double>(all.temporary.blocks) / static_cast<double>(all.total.blocks));
 }
 
-// The four kinds of block that an interval has.
+// Returns the four kinds of block that an interval has.
 std::string LivesText(const RecordedCounts& all, const TextStyle& style) {
   const auto line = [](std::string_view what, const RecordedSum& freed, const RecordedSum& kept) {
     return fmt::format("  {:<17} {:>30} {:>30}\n", what, FormatAmount(freed.amount()),
@@ -144,11 +144,11 @@ std::vector<std::string> MissingFrom(const RecordingView& view) {
   return lines;
 }
 
-// What is lost after the interval does no harm to it.
+// Events that are lost after the interval do not affect it.
 bool IsIncomplete(const RecordingView& view) {
   const Losses& losses = view.tally().losses();
   if (!losses.empty() && losses.first_begin_ns() < view.end_ns()) return true;
-  // When these were lost is not known.
+  // It is unknown when these events were lost.
   if (view.closing().lost_events > losses.lost_events()) return true;
   const bool is_cut_off = !view.closing().missing.empty() && !view.tally().interval().has_ended();
   return is_cut_off || !DropsText(view.contents().closing).empty();
@@ -164,7 +164,7 @@ std::string RecordingHeading(RecordingView& view, const TextStyle& style) {
   const auto add = [&](std::string_view key, const std::string& value) {
     if (!value.empty()) text += fmt::format("  {:<11} {}\n", key, Printable(value));
   };
-  // What depends on events that are missing says so.
+  // Values that depend on missing events are marked.
   const std::string doubt = IsIncomplete(view) ? " (incomplete)" : "";
   add("recorded",
       fmt::format("{}, for {}{}", UtcText(facts.taken_unix_ns, "{:%Y-%m-%d %H:%M:%S} UTC"),
@@ -181,7 +181,7 @@ std::string RecordingHeading(RecordingView& view, const TextStyle& style) {
   if (view.tally().HasPeak()) {
     add("peak", PeakText(view) + doubt);
   } else {
-    add("peak", "not told of blocks that were chosen by their lifetimes");
+    add("peak", "not known for blocks that were chosen by their lifetimes");
   }
   add("outstanding", OutstandingText(all) + doubt);
   add("temporary", TemporaryText(all) + doubt);

@@ -14,11 +14,11 @@ namespace {
 
 using Kind = RecordingTime::Kind;
 
-// Counts only what has been allocated and freed.
+// Counts only the totals that were allocated and freed.
 struct TotalsSink {
   Totals totals{};
 
-  void Knew(RecordedBlock& block) { Allocated(block); }
+  void WasLive(RecordedBlock& block) { Allocated(block); }
   void Allocated(RecordedBlock& block) {
     totals.allocated_bytes += block.size_bytes;
     ++totals.allocated_blocks;
@@ -28,7 +28,7 @@ struct TotalsSink {
     totals.freed_bytes += block.size_bytes;
     ++totals.freed_blocks;
   }
-  void FreeWasTold(const RecordedBlock&, const BlockEnd&) {}
+  void FreedEarlier(const RecordedBlock&, const BlockEnd&) {}
   void Restored(RecordedBlock& block, const BlockEnd&) {
     totals.freed_bytes -= block.size_bytes;
     --totals.freed_blocks;
@@ -95,13 +95,13 @@ class MomentReading {
     if (visitor.nodes) {
       visitor.nodes(std::span<const SnapshotNode>(contents_.nodes).subspan(kStackRootCount));
     }
-    if (const Expected<void> given = GiveBlocks(visitor); !given) return given;
+    if (const Expected<void> given = EmitBlocks(visitor); !given) return given;
     std::vector<SnapshotMapping> mappings = commits_.Mappings();
     for (SnapshotMapping& mapping : mappings) {
       mapping.mapped_ns += begin_ns_;
       if (visitor.mapping) visitor.mapping(std::move(mapping));
     }
-    if (visitor.pages) visitor.pages({.problem = "recordings do not tell"});
+    if (visitor.pages) visitor.pages({.problem = "recordings do not contain it"});
     if (visitor.closing) visitor.closing(Closing(mappings.size()));
     return {};
   }
@@ -109,7 +109,7 @@ class MomentReading {
  private:
   static Unexpected Stop() { return InconclusiveError("read far enough"); }
 
-  // Ends the reading with an error once the moment has come.
+  // Ends the reading by an error once the moment has come.
   Expected<void> Use(std::span<const RecordedEvent> events) {
     for (const RecordedEvent& event : events) {
       if (moment_.event == 0 && !bound_.is_at && event.kind != RecordedKind::kLost &&
@@ -152,7 +152,7 @@ class MomentReading {
   void SetFacts() {
     SnapshotFacts& facts = contents_.facts;
     begin_ns_ = facts.taken_ns;
-    // So all moments of a recording are known to be of one process.
+    // This makes all moments of a recording belong to one process.
     if (facts.tracing_begin_ns == 0) facts.tracing_begin_ns = begin_ns_;
     facts.taken_ns += now_ns_;
     facts.taken_unix_ns += now_ns_;
@@ -170,7 +170,7 @@ class MomentReading {
     }
   }
 
-  Expected<void> GiveBlocks(const SnapshotVisitor& visitor) {
+  Expected<void> EmitBlocks(const SnapshotVisitor& visitor) {
     std::vector<LiveBlock> blocks;
     lives_.live().ForEach([&](const RecordedBlock& block) {
       if (!moment_.size_bytes.Has(block.size_bytes) ||

@@ -19,8 +19,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// How much of a page a stack or a call site is worth: its largest share of any sum, since all of
-// them can be looked at.
+// Returns the importance of a stack or a call site for the page: its largest share of any sum,
+// since all of them can be shown.
 double WorthOf(const RecordedCounts& counts, const RecordedCounts& all) {
   double worth = 0;
   for (const Weigh weigh : {Weigh::kPeak, Weigh::kOutstanding, Weigh::kTotal, Weigh::kTemporary}) {
@@ -121,8 +121,8 @@ class RecordingPage {
     }
   }
 
-  // Numbers the stacks: 0 for all that are left out, then those that are not, then for each call
-  // site all of its own that are left out.
+  // Numbers the stacks: 0 for all that are left out, then the others, then for each call site one
+  // number for its stacks that are left out.
   void ChooseStacks() {
     std::vector<double> worths;
     for (const RecordedCounts& counts : tally().by_stack()) {
@@ -167,7 +167,8 @@ class RecordingPage {
     options.interval = view_.MakeInterval();
     options.begin_ns = view_.begin_ns();
     options.end_ns = view_.end_ns();
-    options.fixed_ns = tally().peak().time_ns + 1;  // so that what was live then can be asked for
+    // So that the live blocks of that moment can be shown.
+    options.fixed_ns = tally().peak().time_ns + 1;
     options.size_bytes = view_.query().size_bytes;
     lives_ = std::make_unique<LivesOverTime>(std::move(options), numbers_);
     RecordingVisitor visitor;

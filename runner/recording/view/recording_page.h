@@ -1,5 +1,5 @@
 // The page of a recording: one file that a browser opens from disk (report/formats/html_page.h). It
-// answers for any interval that is chosen on it, without the recording:
+// can show any interval that is chosen on it, without the recording:
 //
 //   { "recording": { facts of leakgate-recording-view-1, "name", "shown": which blocks are counted,
 //                    "options": ["--filter", "net::*", ...] that choose the same,
@@ -18,9 +18,9 @@
 //     "strings": ..., "frames": ..., "stacks": ..., "sources": ...,    (page_tables.h)
 //     "problems": [[module, why it has no symbols], ...] }
 //
-// Stacks are numbered by the rows of "live". A row whose node is -1 has stacks that are left out:
-// row 0 those of sites that are not listed, others those of one site. They count in the site's
-// sums, and are in no tree. Names, places and tests are indices of strings.
+// Stacks are numbered by the rows of "live". A row whose node is -1 stands for stacks that are left
+// out: row 0 for those of sites that are not listed, other rows for those of one site. They count
+// in the site's sums, and are in no tree. Names, places and tests are indices of strings.
 // `report-ui/src/recording_model.ts` reads it.
 #pragma once
 
@@ -37,7 +37,7 @@ namespace leakgate {
 
 struct RecordingPageLimits {
   PageLimits stacks{.stacks = 12'000, .nodes = 40'000, .table_bytes = 3'000'000};
-  LivesOptions lives{};                 // only the limits among them
+  LivesOptions lives{};                 // only its limits are used
   std::size_t lives_bytes = 8'000'000;  // of which base64 makes a third more
   std::size_t names_bytes = 2'000'000;  // of tests and marks
 };

@@ -26,9 +26,9 @@ struct RecordingTime {
 
   Kind kind = Kind::kTime;
   std::uint64_t time_ns = 0;  // of kTime
-  std::string name{};         // of marks, tests and suites: all that is behind the colon
+  std::string name{};         // of marks, tests and suites: everything after the colon
   std::string stem{};         // without "#3"
-  std::uint64_t which = 0;    // 3; 0: not told
+  std::uint64_t which = 0;    // 3; 0: not given
   std::string text{};         // as it was written
 };
 
@@ -39,7 +39,7 @@ struct RecordingTime {
 // Which side of a test is meant.
 enum class Side { kBegin, kEnd };
 
-// Finds moments among events, by the names that the recording has told so far.
+// Finds moments among events, by the names that the recording has defined so far.
 class MomentFinder {
  public:
   // Both must outlive it.
@@ -49,8 +49,8 @@ class MomentFinder {
   // REQUIRES: the kind is not kPeak.
   [[nodiscard]] IntervalBound BoundOf(const RecordingTime& time, Side side) const;
 
-  // Returns a usage error that says why `time` was not found in a recording of `length_ns` that has
-  // been read; none if it could have been.
+  // Returns a usage error which says why `time` was not found in a recording of `length_ns` that
+  // has been read; no error if it was found.
   [[nodiscard]] Expected<void> Check(const std::string& option, const RecordingTime& time,
                                      std::uint64_t length_ns) const;
 

@@ -96,7 +96,7 @@ Expected<void> RecordingView::Read(RecordingSource source, const std::string& na
   return CheckMoments();
 }
 
-// The order of the two is told only where both moments exist.
+// The order of the two is checked only if both moments exist.
 Expected<void> RecordingView::CheckMoments() const {
   const IntervalWatch& interval = tally_.interval();
   if (query_.from && (!interval.has_begun() || query_.from->kind == Kind::kTime)) {

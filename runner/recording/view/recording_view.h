@@ -1,4 +1,4 @@
-// Reads a recording, and counts what is to be shown of it.
+// Reads a recording, and counts the part of it that is to be shown.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace leakgate {
 
 [[nodiscard]] RecordingSource RecordingFile(const std::filesystem::path& path);
 
-// What is to be shown of a recording.
+// What part of a recording is to be shown.
 struct RecordingQuery {
   StackQuery stacks{};  // of the blocks
   std::optional<RecordingTime> from{};
@@ -39,13 +39,13 @@ class RecordingView {
   RecordingView(const RecordingView&) = delete;
   RecordingView& operator=(const RecordingView&) = delete;
 
-  // Call it once. A usage error tells that there is no such moment, too. `name` is what the
-  // recording is called.
+  // Must be called once. Returns a usage error if there is no such moment, too. `name` is the name
+  // of the recording.
   [[nodiscard]] Expected<void> Read(RecordingSource source, const std::string& name);
 
   [[nodiscard]] const RecordingQuery& query() const { return query_; }
   [[nodiscard]] const RecordingSource& source() const { return source_; }
-  // What the recording has besides events. Its `closing` is of the process.
+  // The content of the recording except events. Its `closing` is that of the process.
   [[nodiscard]] const SnapshotContents& contents() const { return contents_; }
   [[nodiscard]] const RecordingFacts& facts() const { return facts_; }
   [[nodiscard]] const RecordingClosing& closing() const { return closing_; }
@@ -53,7 +53,7 @@ class RecordingView {
   [[nodiscard]] StackLookup& stacks() { return stacks_; }
   [[nodiscard]] StackFrames& frames() { return stacks_.frames(); }
 
-  // How long the recording is, and what of it is shown, in nanoseconds since its begin.
+  // How long the recording is, and which part of it is shown, in nanoseconds since its begin.
   [[nodiscard]] std::uint64_t length_ns() const { return length_ns_; }
   [[nodiscard]] std::uint64_t begin_ns() const { return tally_.interval().begin_ns(); }
   [[nodiscard]] std::uint64_t end_ns() const {
@@ -62,7 +62,7 @@ class RecordingView {
 
   // The names of marks, by number.
   [[nodiscard]] const std::vector<std::string>& marks() const { return marks_; }
-  // Returns the interval that is shown, to be followed once more.
+  // Returns the interval that is shown, so that it can be followed once more.
   [[nodiscard]] Interval MakeInterval() const;
   // Calls `use` with the id of each window that was open when the recording began.
   template <typename Use>
@@ -92,11 +92,11 @@ class RecordingView {
   std::uint64_t length_ns_ = 0;
 };
 
-// Makes `visitor` keep in `contents` what it is given besides events, blocks and facts.
+// Makes `visitor` keep in `contents` what it receives, except events, blocks and facts.
 void KeepContents(RecordingVisitor& visitor, SnapshotContents& contents,
                   std::vector<std::string>& marks);
 
-// Returns a usage error if the two can be seen not to make an interval before anything is read.
+// Returns a usage error if it is clear before reading that the two do not make an interval.
 [[nodiscard]] Expected<void> CheckInterval(const std::optional<RecordingTime>& from,
                                            const std::optional<RecordingTime>& to);
 

@@ -1,5 +1,5 @@
-// Reads a recording once more, and tells a sink what becomes of each block that is to be shown: for
-// formats that have events.
+// Reads a recording once more, and reports to a sink the fate of each block that is to be shown:
+// for formats with events.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace leakgate {
 //   void Freed(std::uint64_t time_ns, std::uint64_t bytes, std::uint32_t stack)
 //   void Other(const RecordedEvent& event)     every event of another kind in the interval
 //
-// A realloc that failed has freed its block, and allocated it again.
+// A realloc that failed is reported as a free of its block, and as an allocation.
 template <typename Sink>
 class Replay {
  public:
@@ -46,14 +46,14 @@ class Replay {
   void After(const RecordedEvent& event) {
     if (was_inside_ || IsInside()) sink_.Other(event);
   }
-  void Knew(RecordedBlock& block) { Begin(block); }
+  void WasLive(RecordedBlock& block) { Begin(block); }
   void Allocated(RecordedBlock& block) { Begin(block); }
   void IsLive(const RecordedBlock&) {}
   void Freed(RecordedBlock& block, const BlockEnd& end) {
     if (block.is_counted == 0 || !IsInside()) return;
     sink_.Freed(end.time_ns, block.size_bytes, static_cast<std::uint32_t>(block.stack));
   }
-  void FreeWasTold(const RecordedBlock&, const BlockEnd&) {}
+  void FreedEarlier(const RecordedBlock&, const BlockEnd&) {}
   void Restored(RecordedBlock& block, const BlockEnd& end) {
     if (block.is_counted == 0 || !IsInside()) return;
     sink_.Allocated(end.time_ns, block.size_bytes, static_cast<std::uint32_t>(block.stack));

@@ -32,7 +32,7 @@ class RecordingTable {
   RecordingTable(RecordingView& view, By by, Weigh weigh, const TextStyle& style)
       : view_(view), by_(by), weigh_(weigh), style_(style) {}
 
-  // Groups without any of what is weighed are left out if `all` is not asked for.
+  // Groups whose weighed sum is 0 are left out, unless `all` is given.
   std::string Text(std::size_t top, std::optional<std::size_t> depth, bool has_all) {
     std::vector<RecordingGroup> groups = GroupsOf(view_, by_, weigh_);
     if (!has_all) {
@@ -131,14 +131,14 @@ class Overview {
   std::string Text() {
     const Weigh first = options_.WeighOf(view_);
     std::string text = Table(By::kSite, first, kTopOfOverview);
-    // Unless one sum is asked for: what the others are made of.
+    // Shows how the other sums are composed, unless one sum is asked for.
     if (!options_.weigh) {
       const RecordedCounts& all = view_.tally().all();
       if (all.Outstanding().blocks != 0) text += Others(Weigh::kOutstanding);
       if (all.temporary.blocks != 0) text += Others(Weigh::kTemporary);
     }
     if (view_.stacks().HasComponents()) text += Table(By::kComponent, first, kTopOfTables);
-    // A table of one group tells nothing, and is left out.
+    // A table with a single group would show nothing new, and is left out.
     for (const By by : {By::kModule, By::kThread, By::kWindow, By::kSize, By::kLifetime}) {
       if (GroupsOf(view_, by, first).size() > 1) text += Table(by, first, kTopOfTables);
     }
@@ -148,7 +148,7 @@ class Overview {
   }
 
  private:
-  // The call sites by another sum, unless the first table has all of them.
+  // Shows the call sites by another sum, unless the first table has all of them.
   std::string Others(Weigh weigh) {
     const std::size_t first = options_.top.value_or(kTopOfOverview);
     const bool has_all = GroupsOf(view_, By::kSite, weigh).size() <= first;

@@ -1,5 +1,5 @@
-// Shows a recording as text and as JSON: what an interval of it allocated, freed and left, and who
-// did so.
+// Shows a recording as text and as JSON: what an interval of it allocated, freed and left, and
+// which code did so.
 //
 //   recording of /src/build/net_test, PID 4242
 //     recorded    2026-11-21 15:20:07 UTC, for 2.310 s
@@ -26,11 +26,11 @@ namespace leakgate {
 struct ShowRecordingOptions {
   SnapshotLayout layout = SnapshotLayout::kGroups;
   std::optional<GroupBy> group_by{};   // nullopt: an overview
-  std::optional<Weigh> weigh{};        // nullopt: the peak, or what is asked for next
+  std::optional<Weigh> weigh{};        // nullopt: the default of WeighOf
   std::optional<std::size_t> top{};    // the most groups, or callees of one frame
   std::optional<std::size_t> depth{};  // the most frames of a stack, or levels of the tree
 
-  // Returns what groups are ordered by, where one sum is asked for.
+  // Returns by what groups are ordered if one sum is asked for.
   [[nodiscard]] Weigh WeighOf(const RecordingView& view) const {
     if (weigh) return *weigh;
     return view.tally().HasPeak() ? Weigh::kPeak : Weigh::kTotal;
@@ -53,9 +53,9 @@ struct ShowRecordingOptions {
 // Returns which blocks are counted: "blocks of 1.0 KiB and more"; an empty text if all are.
 [[nodiscard]] std::string ChosenBlocksText(const RecordingView& view);
 
-// Returns a line for everything that the recording misses.
+// Returns a line for everything that the recording lacks.
 [[nodiscard]] std::vector<std::string> MissingFrom(const RecordingView& view);
-// Tells whether something is missing that the sums of the interval depend on.
+// Returns whether something is missing on which the sums of the interval depend.
 [[nodiscard]] bool IsIncomplete(const RecordingView& view);
 
 }  // namespace leakgate

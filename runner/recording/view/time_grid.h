@@ -1,6 +1,6 @@
 // Cuts the time of an interval into bins, while events pass: at even steps, and where tests begin
-// and end and marks are set, so that these can be chosen to the event. Where there are too many
-// bins, neighbours are merged: first those that nothing but a step has told apart.
+// and end and marks are set, so that an interval can begin exactly there. If there are too many
+// bins, neighbours are merged: first those that are separated only by a step.
 //
 //   steps     |      |      |      |      |
 //   tests        |       |     |
@@ -20,11 +20,11 @@ namespace leakgate {
 
 class TimeGrid {
  public:
-  // What has made a border.
+  // The reason for a border.
   enum class Kind : std::uint8_t { kStep, kMark, kTest, kFixed };
 
-  // Cuts what is from `begin_ns` to `end_ns` in `steps` parts, and at `fixed_ns` for good.
-  // REQUIRES: begin_ns <= end_ns, steps > 0.
+  // Cuts the time from `begin_ns` to `end_ns` into `steps` parts, and at `fixed_ns`, whose border
+  // stays. REQUIRES: begin_ns <= end_ns, steps > 0.
   TimeGrid(std::uint64_t begin_ns, std::uint64_t end_ns, std::size_t steps, std::uint64_t fixed_ns)
       : begin_ns_(begin_ns),
         end_ns_(end_ns),
@@ -34,13 +34,13 @@ class TimeGrid {
     SetNext();
   }
 
-  // Events of this time and later are in another bin: call Pass first.
+  // Events of this time and later are in another bin: Pass must be called first.
   [[nodiscard]] std::uint64_t next_ns() const { return next_ns_; }
   // Makes the borders up to `time_ns`.
   void Pass(std::uint64_t time_ns) {
     while (next_ns_ <= time_ns) CutNext();
   }
-  // Cuts behind all events of `time_ns`, which is now.
+  // Cuts after all events of `time_ns`, which is the present time.
   void CutBehind(std::uint64_t time_ns, Kind kind) {
     const std::size_t number = ++counts_[At(kind)];
     if (number % strides_[At(kind)] != 0) return;
@@ -61,7 +61,7 @@ class TimeGrid {
                          [](std::uint64_t time, const Border& it) { return time < it.time_ns; });
     return behind == borders_.begin() ? 0 : static_cast<std::size_t>(behind - borders_.begin()) - 1;
   }
-  // Returns where the bins begin, and at last where the interval ends.
+  // Returns where the bins begin, followed by the end of the interval.
   [[nodiscard]] std::vector<std::uint64_t> Borders() const {
     std::vector<std::uint64_t> times;
     for (const Border& border : borders_) times.push_back(border.time_ns);
@@ -70,7 +70,7 @@ class TimeGrid {
   }
 
   // Merges bins, and makes no such small ones from now on. Returns the new bin of each bin, or
-  // nothing if no border can be spared.
+  // nothing if no border can be removed.
   [[nodiscard]] std::vector<std::size_t> Coarsen() {
     const Kind kind = KindToThin();
     if (kind == Kind::kFixed) return {};
@@ -101,8 +101,7 @@ class TimeGrid {
 
   static std::size_t At(Kind kind) { return static_cast<std::size_t>(kind); }
 
-  // Steps are worth less than marks, and these less than tests. Some steps that are still to come
-  // count, too.
+  // Steps are less important than marks, and marks less than tests. Some future steps count, too.
   Kind KindToThin() const {
     std::array<std::size_t, 3> worth = {};
     for (const Border& border : borders_) {

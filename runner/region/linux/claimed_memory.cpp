@@ -10,14 +10,14 @@ namespace leakgate {
 namespace {
 
 constexpr std::uint64_t kLeastBytes = 32;  // of a block, with what its allocator keeps for it
-// Fewer are not asked about.
+// Fewer blocks are not checked.
 constexpr std::uint64_t kFewOfChunk = 1U << 16;
 constexpr std::uint64_t kFewOfAll = 1U << 20;
 constexpr std::uint64_t kMostOfTheDead = 1U << 22;
-// Pages that are shared with a file, or are about to be swapped, are told by no number.
+// No number includes pages that are shared with a file, or are about to be swapped.
 constexpr std::uint64_t kUntoldBytes = 32ULL << 20;
 
-// Returns 0 if the kernel does not tell.
+// Returns 0 if the kernel does not say.
 std::uint64_t BytesOf(int pid, const char* field) {
   const std::string text = StatusField(pid, pid, field);  // "123 kB"
   std::uint64_t kibibytes = 0;
@@ -32,7 +32,8 @@ std::uint64_t BytesOf(int pid, const char* field) {
 bool ClaimedMemory::IsMappedFor(std::uint64_t begin, std::uint64_t bytes,
                                 std::uint64_t blocks) const {
   const Expected<std::vector<MappedRange>> maps = ReadMaps(pid_);
-  if (!maps || maps->empty()) return true;  // it has gone, or may not be asked
+  // The process has ended, or this process may not read it.
+  if (!maps || maps->empty()) return true;
   std::uint64_t mapped = 0;
   for (const MappedRange& range : *maps) {
     const std::uint64_t from = std::max(range.begin, begin);

@@ -96,7 +96,7 @@ std::vector<EventBuffers::Found> EventBuffers::FindUsed() const {
   std::vector<Found> found;
   for (std::uint32_t i = 0; i < buffer_count_; ++i) {
     EventBuffer& record = Record(i);
-    // Acquire pairs with the release by which a thread leaves the buffer: what is used is final.
+    // Acquire pairs with the release by which a thread leaves the buffer: the used bytes are final.
     const auto state = static_cast<EventBufferState>(record.state.load(std::memory_order_acquire));
     if (state != EventBufferState::kOwned && state != EventBufferState::kFull) continue;
     // Acquire pairs with the release of the new owner: 0 until it has set up the record.
@@ -131,22 +131,22 @@ void EventBuffers::DrainOne(const Found& found, const Use& use) {
                                  .words = std::span(copy_.data(), count)},
                                 position);
   used += static_cast<std::uint32_t>(std::min<std::size_t>(taken, count));
-  if (found.state == EventBufferState::kFull && used >= end) GiveBack(found.buffer);
+  if (found.state == EventBufferState::kFull && used >= end) ReleaseBuffer(found.buffer);
 }
 
-void EventBuffers::GiveBack(std::uint32_t buffer) {
+void EventBuffers::ReleaseBuffer(std::uint32_t buffer) {
   EventBuffer& record = Record(buffer);
   used_words_[buffer] = 0;
   std::atomic_ref(record.sequence).store(0, std::memory_order_relaxed);
   // Release pairs with the acquire of the thread that takes it next.
   record.state.store(static_cast<std::uint32_t>(EventBufferState::kFree),
                      std::memory_order_release);
-  // Release pairs with the acquire of the same: whoever counts on a free buffer finds it.
+  // Release pairs with the acquire of that thread: a thread that counts on a free buffer finds it.
   Control().free_count.fetch_add(1, std::memory_order_release);
 }
 
-// Threads that do little keep their buffers. What is left for the others must not become too few:
-// they might wait for ever.
+// Threads that do little keep their buffers. The remaining buffers must not become too few, because
+// the other threads might wait for ever.
 void EventBuffers::AddBuffers(const std::vector<Found>& used) {
   const auto owned =
       static_cast<std::uint32_t>(std::count_if(used.begin(), used.end(), [](const Found& found) {
@@ -177,7 +177,7 @@ void EventBuffers::Drain(const Use& use) {
   for (const Found& found : used) DrainOne(found, use);
   AddBuffers(used);
   control.drained.fetch_add(1, std::memory_order_release);
-  // Threads wait only where none was free, some time ago.
+  // Threads wait only if there was a time without a free buffer.
   if (free_before <= static_cast<std::int32_t>(buffer_count_ / 4)) {
     Futex(control.drained, FUTEX_WAKE, INT_MAX, nullptr);
   }
@@ -188,7 +188,7 @@ void EventBuffers::WaitUntilFilled(std::chrono::milliseconds patience) {
   const std::uint32_t filled = control.filled.load(std::memory_order_acquire);
   control.runner_waits.store(1, std::memory_order_seq_cst);
   const auto count = static_cast<std::int32_t>(buffer_count_);
-  // As the agent has it: then nobody will wake this thread, who has come late.
+  // The agent's condition: if it was true before this thread began to wait, nobody will wake it.
   const bool is_time =
       control.free_count.load(std::memory_order_seq_cst) <= count - (count + 3) / 4;
   if (!is_time) {

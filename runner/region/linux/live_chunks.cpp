@@ -26,7 +26,7 @@ struct CacheStat {
   std::uint64_t recently_evicted;
 };
 
-// Returns how many pages there are; nothing if the kernel does not tell.
+// Returns how many pages there are; nothing if the kernel does not say.
 std::optional<std::uint64_t> CountPages(const UniqueFd& fd, FileRange range) {
   CacheStatRange wanted{range.begin, range.end - range.begin};
   CacheStat counted{};
@@ -42,7 +42,7 @@ std::uint64_t PagesIn(const std::vector<FileRange>& ranges) {
 
 }  // namespace
 
-// Mappings are kept as long as they are few.
+// Mappings are kept while they are few.
 Expected<std::shared_ptr<const Mapping>> LiveChunks::Map(std::uint32_t chunk) {
   constexpr std::size_t kMostKept = 64;
   const std::uint64_t begin = region_offset::kChunks + chunk * kChunkBytes;
@@ -78,10 +78,10 @@ Expected<LiveChunk> LiveChunks::Get(std::uint32_t chunk) {
   return LiveChunk{std::move(mapping), known.data};
 }
 
-void LiveChunks::LetGoOfPages() {
+void LiveChunks::ReleasePages() {
   const std::scoped_lock lock(mutex_);
   for (const auto& [chunk, known] : known_) {
-    if (known.mapping != nullptr) known.mapping->LetGoOfPages();
+    if (known.mapping != nullptr) known.mapping->ReleasePages();
   }
 }
 

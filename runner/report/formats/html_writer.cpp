@@ -56,16 +56,16 @@ class PageWindow {
   [[nodiscard]] Json Take() { return std::move(json_); }
 
   template <typename T>
-  void Needed(const char* key, const T& value) {
+  void Required(const char* key, const T& value) {
     if (IsWanted(key)) Add(key, value);
   }
   template <typename T>
-  void Added(const char* key, const T& value) {
-    Needed(key, value);
+  void WithDefault(const char* key, const T& value) {
+    Required(key, value);
   }
   template <typename T>
-  void Told(const char* key, const T& value, bool is_told) {
-    if (is_told) Needed(key, value);
+  void WrittenIf(const char* key, const T& value, bool is_written) {
+    if (is_written) Required(key, value);
   }
   template <typename Visit>
   void Group(const char* key, const Visit& visit) {
@@ -104,26 +104,26 @@ class PageWindow {
     }
     AddJson(key, std::move(array));
   }
-  void Add(const char* key, const std::vector<Makers>& all) {
+  void Add(const char* key, const std::vector<TopAllocators>& all) {
     Json array = Json::array();
-    for (const Makers& made : all) {
+    for (const TopAllocators& top : all) {
       Json sites = Json::array();
-      for (const Maker& maker : made.makers) sites.push_back(Numbers(maker.site));
-      array.push_back({{"quantity", Word(made.quantity)},
-                       {"problem", made.problem},
-                       {"amount", {made.amount.bytes, made.amount.blocks}},
-                       {"framework", {made.framework.bytes, made.framework.blocks}},
-                       {"within_limits", made.is_within_limits},
-                       {"is_main", IsMainlyByOneSite(made)},
-                       {"other_sites", made.other_sites},
-                       {"other", {made.other.bytes, made.other.blocks}},
+      for (const TopAllocator& allocator : top.sites) sites.push_back(Numbers(allocator.site));
+      array.push_back({{"quantity", Word(top.quantity)},
+                       {"problem", top.problem},
+                       {"amount", {top.amount.bytes, top.amount.blocks}},
+                       {"framework", {top.framework.bytes, top.framework.blocks}},
+                       {"within_limits", top.is_within_limits},
+                       {"is_main", IsMainlyByOneSite(top)},
+                       {"other_sites", top.other_sites},
+                       {"other", {top.other.bytes, top.other.blocks}},
                        {"sites", std::move(sites)}});
     }
     AddJson(key, std::move(array));
   }
-  [[nodiscard]] bool IsMainlyByOneSite(const Makers& made) const {
+  [[nodiscard]] bool IsMainlyByOneSite(const TopAllocators& top) const {
     return std::any_of(window_.violations.begin(), window_.violations.end(), [&](const auto& it) {
-      return IsOf(it, made.quantity) && MainlyMadeBy(window_, it) != nullptr;
+      return IsOf(it, top.quantity) && FindMainAllocator(window_, it) != nullptr;
     });
   }
   void AddJson(const char* key, Json&& value) {
@@ -138,8 +138,8 @@ class PageWindow {
   Json Numbers(const Finding& finding) {
     WantSource(finding);
     const int stack = tables_.Stack(finding.stack);
-    const auto word = [&](const char* text, bool is_told) {
-      return is_told ? tables_.String(text) : 0;
+    const auto word = [&](const char* text, bool is_written) {
+      return is_written ? tables_.String(text) : 0;
     };
     return WithoutTrailingZeros({
         finding.amount.bytes,

@@ -167,16 +167,16 @@ class WindowIssues {
     for (const std::string& left : window_.left_behind) {
       issue.details += Printable("left behind: " + left) + '\n';
     }
-    if (const Makers* const made = FindMakersOf(violation, window_)) {
+    if (const TopAllocators* const top = FindTopAllocators(violation, window_)) {
       constexpr std::size_t kShown = 3;
-      issue.details += MadeByText(*made, kShown, Style());
+      issue.details += TopAllocatorsText(*top, kShown, Style());
     }
     issue.details += Printable(remedy_) + '\n';
     const std::string id = fmt::format("{} {}", RuleId(issue.rule), Word(QuantityOf(violation)));
-    if (const Makers* const made = MainlyMadeBy(window_, violation)) {
-      const Finding& site = made->makers.front().site;
+    if (const TopAllocators* const top = FindMainAllocator(window_, violation)) {
+      const Finding& site = top->sites.front().site;
       issue.finding = &site;
-      issue.words = WhatMakersDid(*made);
+      issue.words = TopAllocatorsVerb(*top);
       issue.site = Printable(SiteName(site));
       Place(issue, PositionOf(site, root_));
       issue.fingerprint = SymbolicFingerprint(id, UserFrames(site));

@@ -153,7 +153,7 @@ void SetByGate(JunitCase& test, const WindowResult& window, const RunResult& run
 }
 
 // Tests always have a case; suites and the program only if there is something to tell.
-bool IsTold(const WindowResult& window) {
+bool NeedsCase(const WindowResult& window) {
   return window.kind == WindowKind::kTest ||
          (window.verdict != Verdict::kPass && window.verdict != Verdict::kNotGated);
 }
@@ -237,7 +237,7 @@ std::vector<JunitCase> JunitCases(const RunResult& run, const std::string& root)
   std::vector<JunitCase> cases;
   const SharedCauses shared = FindSharedCauses(run, root);
   for (const WindowResult& window : run.windows) {
-    if (!IsTold(window)) continue;
+    if (!NeedsCase(window)) continue;
     JunitCase& test = cases.emplace_back(CaseOf(window, run, root));
     const auto causes = shared.find(&window);
     if (causes == shared.end()) continue;

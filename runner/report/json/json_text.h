@@ -36,17 +36,17 @@ class JsonText {
   JsonText(std::string& text, std::size_t depth) : text_(text), depth_(depth) { text_ += '{'; }
 
   template <typename T>
-  void Needed(std::string_view key, const T& value) {
+  void Required(std::string_view key, const T& value) {
     Begin(key);
     Append(value, depth_ + 1);
   }
   template <typename T>
-  void Added(std::string_view key, const T& value) {
-    Needed(key, value);
+  void WithDefault(std::string_view key, const T& value) {
+    Required(key, value);
   }
   template <typename T>
-  void Told(std::string_view key, const T& value, bool is_told) {
-    if (is_told) Needed(key, value);
+  void WrittenIf(std::string_view key, const T& value, bool is_written) {
+    if (is_written) Required(key, value);
   }
   template <typename Visit>
   void Group(std::string_view key, const Visit& visit) {

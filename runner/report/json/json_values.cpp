@@ -149,17 +149,17 @@ class FieldReader {
   FieldReader(const Json& object, Problem& problem) : object_(object), problem_(problem) {}
 
   template <typename T>
-  void Needed(const char* key, T&& value) {
+  void Required(const char* key, T&& value) {
     if (!ReadMember(key, value)) {
       problem_.Set(fmt::format("what ends here lacks \"{}\"; run again what wrote it", key));
     }
   }
   template <typename T>
-  void Added(const char* key, T&& value) {
+  void WithDefault(const char* key, T&& value) {
     ReadMember(key, value);
   }
   template <typename T>
-  void Told(const char* key, T&& value, bool /*is_told*/) {
+  void WrittenIf(const char* key, T&& value, bool /*is_written*/) {
     ReadMember(key, value);
   }
   template <typename Visit>
@@ -236,15 +236,15 @@ class EachField {
   explicit EachField(OnField on_field) : on_field_(on_field) {}
 
   template <typename T>
-  void Needed(const char* key, T&& value) {
+  void Required(const char* key, T&& value) {
     on_field_(key, value, true);
   }
   template <typename T>
-  void Added(const char* key, T&& value) {
+  void WithDefault(const char* key, T&& value) {
     on_field_(key, value, false);
   }
   template <typename T>
-  void Told(const char* key, T&& value, bool /*is_told*/) {
+  void WrittenIf(const char* key, T&& value, bool /*is_written*/) {
     on_field_(key, value, false);
   }
 

@@ -26,16 +26,16 @@ class JsonMaker {
   static constexpr bool kReads = false;
 
   template <typename T>
-  void Needed(const char* key, const T& value) {
+  void Required(const char* key, const T& value) {
     members_.emplace_back(key, Make(value));
   }
   template <typename T>
-  void Added(const char* key, const T& value) {
-    Needed(key, value);
+  void WithDefault(const char* key, const T& value) {
+    Required(key, value);
   }
   template <typename T>
-  void Told(const char* key, const T& value, bool is_told) {
-    if (is_told) Needed(key, value);
+  void WrittenIf(const char* key, const T& value, bool is_written) {
+    if (is_written) Required(key, value);
   }
   template <typename Visit>
   void Group(const char* key, const Visit& visit) {
@@ -94,7 +94,7 @@ class JsonMaker {
 // Returns all of a run but its windows.
 inline nlohmann::ordered_json JsonWithoutWindows(const RunResult& run) {
   JsonMaker fields;
-  fields.Needed("schema", kRunSchema);
+  fields.Required("schema", kRunSchema);
   VisitFields(fields, run);
   return fields.Take();
 }

@@ -45,7 +45,7 @@ class JsonWriter {
   // All of the run up to the first window. The object stays open.
   void AddHead(const RunResult& run) {
     JsonText fields(text_, 0);
-    fields.Needed("schema", kRunSchema);
+    fields.Required("schema", kRunSchema);
     VisitFields(fields, run);
     text_ += ",\n \"windows\": [";
   }

@@ -49,14 +49,14 @@ std::string TextOf(const Json& body) {
   return body.dump(kIndent, ' ', false, Json::error_handler_t::replace);
 }
 
-// Does not wait. Returns whether it was sent.
+// Never blocks. Returns whether the text was sent.
 bool SendText(const UniqueFd& socket, const std::string& text) {
   return ::send(socket.get(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
 }
 
 enum class Received { kMessage, kNothing, kEnd };
 
-// `flags` are recv's.
+// `flags` are passed to recv.
 Received Receive(const UniqueFd& socket, int flags, std::string& text) {
   text.assign(kMostMessage, '\0');
   const ssize_t bytes = ::recv(socket.get(), text.data(), text.size(), flags);
@@ -74,7 +74,7 @@ Received Receive(const UniqueFd& socket, int flags, Json& body) {
   return body.is_discarded() ? Received::kEnd : Received::kMessage;
 }
 
-// What the owner has ordered, as the holder and its workers read it.
+// The owner's orders, as the holder and its workers read them.
 class Orders {
  public:
   bool Take(std::string_view text) {
@@ -115,7 +115,7 @@ std::string MissText(int pid, const ExecutedProgram& program, std::string proble
                                                .start_time = StartTimeOf(pid)}));
 }
 
-// A worker of the holder's, of one user's programs.
+// A worker of the holder's, for the programs of one user.
 class Catcher {
  public:
   Catcher(const UniqueFd& holder, const HandledProcesses& handled)
@@ -133,10 +133,10 @@ class Catcher {
                                  std::string problem) { Miss(pid, program, std::move(problem)); }},
             holder) {}
 
-  // `orders` are the first ones.
+  // `orders` are the first orders.
   void Serve(std::string_view orders) {
     if (!orders_.Take(orders)) return;
-    bool has_ended = false;  // the holder has no more questions
+    bool has_ended = false;  // true if the holder has no more questions
     while (!has_ended || catch_.IsAnySeized()) {
       pollfd waits[] = {{catch_.stopped_fd(), POLLIN, 0},
                         {has_ended ? -1 : holder_.get(), POLLIN, 0}};
@@ -150,7 +150,7 @@ class Catcher {
   }
 
  private:
-  // Returns false if there will be none.
+  // Returns false if no more messages will come.
   bool TakeMessage() {
     std::string text(kMostMessage, '\0');
     Packet packet(text.data(), text.size());
@@ -176,7 +176,7 @@ class Catcher {
     if (uid && !orders_.IsWantedUser(*uid)) return Miss(pid, program, OtherUserText(*uid));
     const HolderOrders& orders = orders_.get();
     switch (ControlOf(pid)) {
-      case Control::kOwn:  // it was started below the session, or by a program of the session's
+      case Control::kOwn:  // it was started below the session, or by a program of the session
         return;
       case Control::kOthers:
         return Miss(pid, program,
@@ -196,8 +196,8 @@ class Catcher {
   }
 
   enum class Control { kNone, kOwn, kOthers };
-  // Whose socket the program would connect to if it were left alone. That of a session which has
-  // ended is nobody's.
+  // Returns whose control socket the program would connect to if it were left alone. The socket of
+  // a session that has ended belongs to nobody.
   Control ControlOf(int pid) const {
     const std::string environment = '\0' + ReadProcBegin(pid, "environ", kMostEnvironment);
     const std::string variable = fmt::format("{}{}=", '\0', kControlVariable);
@@ -225,7 +225,7 @@ class Catcher {
   ExecCatch catch_;
 };
 
-// What a worker does: the holder's first message tells.
+// Runs a worker. The holder's first message says what kind of worker it is.
 void WorkForHolder(const UniqueFd& holder, const HandledProcesses& handled) {
   std::string text(kMostMessage, '\0');
   const ssize_t bytes = ::recv(holder.get(), text.data(), text.size(), 0);
@@ -234,7 +234,7 @@ void WorkForHolder(const UniqueFd& holder, const HandledProcesses& handled) {
   Catcher(holder, handled).Serve(text);
 }
 
-// The holder's own end.
+// The holder's side.
 class Holder {
  public:
   Holder(UniqueFd socket, HandledProcesses handled)
@@ -269,7 +269,8 @@ class Holder {
             }};
   }
 
-  // Another user's program is left alone; one that was let go may be attached to once it runs.
+  // Another user's program is left alone. A program that was allowed may be attached to once it
+  // runs.
   void Miss(int pid, const ExecutedProgram& program, unsigned uid, std::string problem) {
     if (problem.empty()) {
       handled_.Add(pid, StartTimeOf(pid), program.path);
@@ -298,7 +299,7 @@ class Holder {
       if ((waits[2].revents & (POLLPRI | POLLERR)) != 0) hold.NoteMounts();
       hold.Serve();
       if ((waits[1].revents & (POLLIN | POLLHUP)) != 0 && !HearOwner(hold)) return;
-      TellOwner();
+      NotifyOwner();
     }
   }
 
@@ -308,13 +309,13 @@ class Holder {
       const Received received = Receive(socket_, MSG_DONTWAIT, text);
       if (received == Received::kNothing) return true;
       if (received == Received::kEnd) return false;
-      // Workers know before the owner does.
+      // The workers learn it before the owner does.
       if (Orders().Take(text)) hold.Change(text);
       (void)TakeOrders(text);
     }
   }
 
-  void TellOwner() {
+  void NotifyOwner() {
     while (!notices_.empty() && SendText(socket_, notices_.front())) {
       notices_bytes_ -= notices_.front().size();
       notices_.pop_front();
@@ -323,32 +324,33 @@ class Holder {
     if (can_tell && SendText(socket_, TextOf({{"untold", untold_}}))) untold_ = 0;
   }
 
-  // What there is no room for any more is told as a number, of those that are not traced.
+  // If there is no room for a notice, it is only counted, if it is about a program that is not
+  // traced.
   void Note(std::string text) {
     constexpr std::size_t kMostWaiting = std::size_t{16} << 20;
-    TellOwner();
+    NotifyOwner();
     if (notices_bytes_ + text.size() > kMostWaiting) {
       untold_ += text.find(R"("state":"failed")") != std::string::npos;
       return;
     }
     notices_bytes_ += text.size();
     notices_.push_back(std::move(text));
-    TellOwner();
+    NotifyOwner();
   }
 
   UniqueFd socket_;
   HandledProcesses handled_;
   Orders orders_;
-  std::deque<std::string> notices_;  // that the owner has had no room for yet
-  std::size_t notices_bytes_ = 0;    // in all of them
+  std::deque<std::string> notices_;  // for which the owner has had no room yet
+  std::size_t notices_bytes_ = 0;    // of all of them
   std::uint64_t untold_ = 0;
 };
 
 void RunHolder(UniqueFd socket, HandledProcesses handled, pid_t owner) {
-  BeginAnew(kHolderName, socket, owner);
+  ResetForkedProcess(kHolderName, socket, owner);
   try {
     Holder(std::move(socket), std::move(handled)).Serve();
-  } catch (const std::exception&) {  // the kernel lets all go on
+  } catch (const std::exception&) {  // the kernel lets all held programs continue
   }
 }
 
@@ -378,7 +380,7 @@ std::uint64_t HandledProcesses::orders() const {
   return Slot(kOrdersSlot).load(std::memory_order_acquire);
 }
 
-// Nothing else is published with it.
+// The order may be relaxed: nothing else is published with it.
 void HandledProcesses::Add(int pid, std::uint64_t start_time, const std::string& image) const {
   SlotOf(pid).store(Mark(pid, start_time, image), std::memory_order_release);
 }
@@ -458,7 +460,7 @@ bool ExecHolder::HasHandled(int pid, const std::string& image) const {
 void ExecHolder::End() {
   if (pid_ == 0) return;
   socket_.Reset();
-  ::kill(pid_, SIGKILL);  // it may be stopped
+  ::kill(pid_, SIGKILL);  // the holder may be stopped
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
   pid_ = 0;

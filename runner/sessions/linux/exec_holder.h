@@ -1,13 +1,13 @@
-// The process that holds programs for a session of root's (attach/linux/exec_hold.h), and the
-// owner's end of it.
+// The process that holds programs for a session of root (attach/linux/exec_hold.h), and the owner's
+// side of it.
 //
-//   Fork     by the owner, while it has one thread
-//   Begin    the owner says what is wanted; the holder watches the file systems, and says so
-//   notices  the holder tells of each wanted program: it has the agent, or why it has not
-//   the end  the owner closes its end, or ends itself: then the kernel kills the holder
+//   Fork     called by the owner, while it has one thread
+//   Begin    the owner sends what is wanted; the holder starts to hold programs, and confirms it
+//   notices  the holder reports each wanted program: that it has the agent, or why not
+//   the end  the owner closes its socket, or ends itself: then the kernel kills the holder
 //
-// It is a process of its own, for all programs of the machine wait for it: it does nothing else,
-// and whatever happens to it, the owner keeps what has been recorded.
+// The holder is a process of its own, because all programs of the machine wait for it: it does
+// nothing else, and whatever happens to it, the owner keeps what has been recorded.
 #pragma once
 
 #include <sys/types.h>
@@ -33,8 +33,8 @@ struct HolderOrders {
   std::uint64_t number = 1;  // each is higher than the one before
 };
 
-// The processes that the holder has dealt with, in memory that it shares with the owner. The holder
-// adds one before it lets it go, whereas a notice may have to wait for room.
+// The processes that the holder has handled, in memory that it shares with the owner. The holder
+// adds a process before it lets it continue, whereas a notice may have to wait for room.
 class HandledProcesses {
  public:
   [[nodiscard]] static Expected<HandledProcesses> Make();
@@ -43,12 +43,13 @@ class HandledProcesses {
   void Add(int pid, std::uint64_t start_time, const std::string& image) const;
   [[nodiscard]] bool Has(int pid, std::uint64_t start_time, const std::string& image) const;
 
-  // The number of the orders that the holder works by.
+  // The number of the orders which the holder follows now.
   void NoteOrders(std::uint64_t number) const;
   [[nodiscard]] std::uint64_t orders() const;
 
  private:
-  // One for each number; a later process overwrites one whose number ends alike.
+  // A process has a slot by its number; a later process overwrites one whose number has the same
+  // last bits.
   static constexpr std::size_t kSlots = std::size_t{1} << 16;
   static std::uint64_t Mark(int pid, std::uint64_t start_time, const std::string& image) {
     return (static_cast<std::uint64_t>(pid) << 40U) ^ start_time ^ std::hash<std::string>()(image);
@@ -75,25 +76,26 @@ class ExecHolder {
   ExecHolder(const ExecHolder&) = delete;
   ExecHolder& operator=(const ExecHolder&) = delete;
 
-  // Returns when programs are held, or why they are not: then the holder has ended.
+  // Returns once programs are held, or with the reason why they are not: then the holder has ended.
   [[nodiscard]] Expected<void> Begin(const HolderOrders& orders);
-  // Changes what is wanted, and returns once it is so. Any thread may call it, one at a time.
+  // Changes what is wanted, and returns once the holder follows it. Any thread may call it, but
+  // only one at a time.
   void Change(HolderOrders orders);
 
-  // Readable when there are notices, or the holder has ended.
+  // The descriptor is readable when there are notices, or when the holder has ended.
   int fd() const { return socket_.get(); }
   int pid() const { return pid_; }
 
   struct Notices {
     std::vector<ProcessStatus> programs;  // kStarting: it has the agent; kFailed, with the problem
-    std::vector<unsigned> barred;         // users whose programs are not asked about for a while
-    std::uint64_t untold = 0;             // how many more are not traced
-    bool has_ended = false;               // the holder: it was killed
+    std::vector<unsigned> barred;  // users about whose programs no questions are asked for a while
+    std::uint64_t untold = 0;      // how many more programs are not traced
+    bool has_ended = false;        // the holder has ended: it was killed
   };
   [[nodiscard]] Notices Take() const;
   [[nodiscard]] bool HasHandled(int pid, const std::string& image) const;
 
-  // Has the holder let everything go, and waits for its end.
+  // Makes the holder let everything continue, and waits for its end.
   void End();
 
  private:
@@ -103,7 +105,7 @@ class ExecHolder {
   UniqueFd socket_;
   HandledProcesses handled_;
   pid_t pid_ = 0;
-  std::uint64_t orders_ = 1;  // the number of the last ones
+  std::uint64_t orders_ = 1;  // the number of the last orders
 };
 
 }  // namespace leakgate

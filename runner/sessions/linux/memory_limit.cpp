@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kNone = UINT64_MAX;
 
-// The file says "max", or a number of bytes.
+// The file contains "max", or a number of bytes.
 std::uint64_t LimitIn(const fs::path& file) {
   constexpr std::uint64_t kMostText = 64;
   const std::string text = ReadRegularFile(file, kMostText).value_or("");
@@ -26,8 +26,8 @@ std::uint64_t LimitIn(const fs::path& file) {
   return error == std::errc() && end != text.data() ? bytes : kNone;
 }
 
-// A group's limit holds for those in it. In a container the group may be mounted as the hierarchy's
-// root, so that root is asked in any case.
+// Returns the least limit of a group and its parents. In a container the group may be mounted as
+// the hierarchy's root, so the root is read in any case.
 std::uint64_t LeastOf(const fs::path& root, const fs::path& group, const char* file) {
   std::uint64_t least = LimitIn(root / file);
   fs::path place = root;

@@ -23,8 +23,8 @@
 #include "runner/host/named_sockets.h"
 #include "runner/process/proc_files.h"
 #include "runner/sessions/linux/exec_holder.h"
+#include "runner/sessions/linux/other_users_processes.h"
 #include "runner/sessions/linux/start_watch.h"
-#include "runner/sessions/linux/stranger_work.h"
 #include "runner/sessions/session_messages.h"
 #include "runner/sessions/session_processes.h"
 
@@ -37,16 +37,16 @@ constexpr std::string_view kCommand = "the command";
 
 class Owner {
  public:
-  // `holder` only if the session's reach is the system.
-  Owner(const SessionStart& start, UniqueFd listener, std::unique_ptr<StrangerWork> strangers,
-        std::optional<ExecHolder> holder)
+  // `holder` is given only if the session's reach is the system.
+  Owner(const SessionStart& start, UniqueFd listener,
+        std::unique_ptr<OtherUsersProcesses> other_users, std::optional<ExecHolder> holder)
       : start_(start),
-        strangers_(std::move(strangers)),
+        other_users_(std::move(other_users)),
         holder_(std::move(holder)),
         listener_(std::move(listener)),
         processes_({start.scope.images, {}, start.scope.users},
                    {start.stack_depth, start.stack_events}, OwnDescriptorRoom(), start.recording,
-                   [this](int pid) { return strangers_->Describe(pid); }) {}
+                   [this](int pid) { return other_users_->Describe(pid); }) {}
 
   Expected<void> Open() {
     LEAKGATE_TRY_ASSIGN(
@@ -71,7 +71,7 @@ class Owner {
   }
 
   // Called before a command is told that there is no session, so that it finds the name free.
-  void GiveUpName() { listener_.Reset(); }
+  void ReleaseName() { listener_.Reset(); }
 
   // Serves until it is told to stop. `signals` is readable once a signal asks the process to end.
   void Serve(const UniqueFd& signals) {
@@ -85,7 +85,7 @@ class Owner {
       try {
         processes_.LookAtEnded();
         if (waits[0].revents != 0) ServeOne();
-      } catch (const std::bad_alloc&) {  // the command hears nothing, and the session goes on
+      } catch (const std::bad_alloc&) {  // the command gets no answer, and the session continues
       }
     }
     if (is_stopping_) return;
@@ -101,10 +101,10 @@ class Owner {
     if (!request) return;
     Expected<SocketMessage> answer = AnswerOrError(request->body);
     if (!answer) answer = SocketMessage{ToJson(answer.error())};
-    (void)SendMessage(client, *answer, kCommand);  // the command may have gone
+    (void)SendMessage(client, *answer, kCommand);  // the command may have ended
   }
 
-  // What cannot be answered for want of memory or threads is the command's failure alone.
+  // If a request cannot be answered for lack of memory or threads, only that command fails.
   Expected<SocketMessage> AnswerOrError(const Json& request) {
     try {
       return Answer(request);
@@ -132,7 +132,7 @@ class Owner {
 
   bool IsOver() const { return start_.length && Clock::now() - started_ >= *start_.length; }
 
-  // In milliseconds, until the session ends by itself, or has to look at its ended processes.
+  // Returns the milliseconds until the session ends by itself, or must check its ended processes.
   int TimeToWait() const {
     constexpr std::chrono::milliseconds kMost(1000);
     if (!start_.length) return static_cast<int>(kMost.count());
@@ -141,7 +141,7 @@ class Owner {
     return static_cast<int>(std::clamp(left, std::chrono::milliseconds(0), kMost).count());
   }
 
-  // Where programs cannot be held they are looked for.
+  // If programs cannot be held, they are searched for.
   void WatchStarts() {
     SessionScope scope = processes_.scope();
     std::string why_not_held;
@@ -158,18 +158,18 @@ class Owner {
                         .users = scope.users,
                         .control = control_->name(),
                         .agent = start_.agent,
-                        .describe = [this](int pid) { return strangers_->Describe(pid); },
+                        .describe = [this](int pid) { return other_users_->Describe(pid); },
                         .enable = [this](int pid) { return Attach(pid, IfItAsks::kLeaveIt); }},
         processes_, std::move(holder_), std::move(why_not_held));
     holder_.reset();
   }
 
   Expected<void> Attach(int pid, IfItAsks if_it_asks) {
-    return strangers_->Enable({.pid = pid, .control = control_->name(), .agent = start_.agent},
-                              if_it_asks);
+    return other_users_->Enable({.pid = pid, .control = control_->name(), .agent = start_.agent},
+                                if_it_asks);
   }
 
-  // `pid` runs already, with or without the agent, or is about to begin.
+  // `pid` already runs, with or without the agent, or is about to begin.
   Expected<void> Enable(int pid) {
     processes_.AddPid(pid);
     if (processes_.IsTraced(pid)) return {};
@@ -178,19 +178,19 @@ class Owner {
     return attached;
   }
 
-  // Stops the tracing of all processes. Returns why some could not be reached, a line each: they
-  // stay traced until they end.
+  // Stops the tracing of all processes. Returns a line for each that could not be reached, with the
+  // reason: they stay traced until they end.
   std::vector<std::string> DisableAll() {
     processes_.Close();
     watch_.reset();
-    ring_.reset();  // takes its last while there is something to take
+    ring_.reset();  // takes its last snapshots while the processes are still traced
     AwaitStarted();
     const std::vector<int> pids = processes_.TracedPids();
     std::vector<std::string> problems(pids.size());
     std::atomic<std::size_t> next{0};
     const auto disable = [&] {
       for (std::size_t i = next++; i < pids.size(); i = next++) {
-        const Expected<void> disabled = strangers_->Disable(pids[i]);
+        const Expected<void> disabled = other_users_->Disable(pids[i]);
         if (disabled || HasNoMemory(pids[i]) || !processes_.IsTraced(pids[i])) continue;
         problems[i] = disabled.error().message;
       }
@@ -199,7 +199,8 @@ class Owner {
     std::vector<std::thread> workers;
     try {
       while (workers.size() < std::min(pids.size(), MostWorkers())) workers.emplace_back(disable);
-    } catch (const std::system_error&) {  // those that there are do it, with this one
+      // The threads that were started do the work, together with this one.
+    } catch (const std::system_error&) {
     }
     disable();
     for (std::thread& worker : workers) worker.join();
@@ -213,7 +214,7 @@ class Owner {
     return std::clamp(OwnDescriptorRoom().reserved / kDescriptorsOfOne, std::size_t{1}, kMost);
   }
 
-  // Waits for agents that have a region and have not started: they could not be stopped yet.
+  // Waits for agents that have a region and have not started: until then they cannot be stopped.
   void AwaitStarted() const {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
     while (processes_.IsAnyStarting() && std::chrono::steady_clock::now() < deadline) {
@@ -230,11 +231,11 @@ class Owner {
                           {"recordings", ToJson(recordings.files)},
                           {"unwritten", std::move(recordings.problems)},
                           {"failure", processes_.failure()}}};
-    GiveUpName();
+    ReleaseName();
     return answer;
   }
 
-  // By the wall clock as it is now, which may have been set since the session began.
+  // Uses the current wall clock, which may have been set since the session began.
   std::int64_t ExpirySeconds() const {
     if (!start_.length) return 0;
     const auto left = *start_.length - (Clock::now() - started_);
@@ -272,7 +273,7 @@ class Owner {
     }
     for (const int pid : drop->pids) {
       if (!processes_.DropPid(pid)) return NotThere("PID", std::to_string(pid));
-      LEAKGATE_TRY(processes_.IsTraced(pid) ? strangers_->Disable(pid) : Expected<void>{});
+      LEAKGATE_TRY(processes_.IsTraced(pid) ? other_users_->Disable(pid) : Expected<void>{});
     }
     for (const ImageSelector& image : add->images) processes_.AddImage(image);
     if (watch_) watch_->NoteChange();
@@ -302,8 +303,8 @@ class Owner {
   const SessionStart& start_;
   const std::chrono::system_clock::time_point begin_ = std::chrono::system_clock::now();
   const Clock::time_point started_ = Clock::now();
-  const std::unique_ptr<StrangerWork> strangers_;
-  std::optional<ExecHolder> holder_;  // until the watch has it
+  const std::unique_ptr<OtherUsersProcesses> other_users_;
+  std::optional<ExecHolder> holder_;  // moved to the watch when that starts
   UniqueFd listener_;
   SessionProcesses processes_;
   std::unique_ptr<ControlServer> control_;
@@ -313,7 +314,7 @@ class Owner {
 };
 
 // Releases the command's terminal, descriptors and directory, so that the owner keeps none of them.
-void LeaveTheCommand(const UniqueFd& listener, const UniqueFd& ready) {
+void DetachFromCommand(const UniqueFd& listener, const UniqueFd& ready) {
   ::setsid();
   if (::chdir("/") != 0) {  // harmless: the directory's file system cannot be unmounted
   }
@@ -336,8 +337,8 @@ void RaiseDescriptorLimit() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Returns a descriptor for the signals on which the owner ends in order. The terminal's are
-// ignored.
+// Returns a descriptor for the signals that make the owner end in an orderly way. The terminal's
+// signals are ignored.
 UniqueFd TakeSignals() {
   ::signal(SIGHUP, SIG_IGN);
   ::signal(SIGPIPE, SIG_IGN);
@@ -349,28 +350,28 @@ UniqueFd TakeSignals() {
   return UniqueFd(::signalfd(-1, &ends, SFD_CLOEXEC));
 }
 
-// Tells the command, with an empty text, that the owner serves, or else what went wrong.
-void TellCommand(UniqueFd ready, const std::string& problem) {
+// Reports to the command, by an empty text, that the owner serves, or otherwise what went wrong.
+void ReportToCommand(UniqueFd ready, const std::string& problem) {
   const std::string text = problem + '\n';
-  if (::write(ready.get(), text.data(), text.size()) < 0) return;  // the command has gone
+  if (::write(ready.get(), text.data(), text.size()) < 0) return;  // the command has ended
 }
 
 void RunOwner(const SessionStart& start, UniqueFd listener, UniqueFd ready) {
   const UniqueFd signals = TakeSignals();
   RaiseDescriptorLimit();
   UseOwnProc();
-  Expected<std::unique_ptr<StrangerWork>> strangers = StrangerWork::Fork();
-  if (!strangers) return TellCommand(std::move(ready), strangers.error().message);
+  Expected<std::unique_ptr<OtherUsersProcesses>> other_users = OtherUsersProcesses::Fork();
+  if (!other_users) return ReportToCommand(std::move(ready), other_users.error().message);
   std::optional<ExecHolder> holder;
   if (start.reach == SessionReach::kSystem) {
     Expected<ExecHolder> forked = ExecHolder::Fork();
-    if (!forked) return TellCommand(std::move(ready), forked.error().message);
+    if (!forked) return ReportToCommand(std::move(ready), forked.error().message);
     holder.emplace(*std::move(forked));
   }
-  Owner owner(start, std::move(listener), *std::move(strangers), std::move(holder));
+  Owner owner(start, std::move(listener), *std::move(other_users), std::move(holder));
   const Expected<void> opened = owner.Open();
-  if (!opened) owner.GiveUpName();
-  TellCommand(std::move(ready), opened ? "" : opened.error().message);
+  if (!opened) owner.ReleaseName();
+  ReportToCommand(std::move(ready), opened ? "" : opened.error().message);
   if (opened) owner.Serve(signals);
 }
 
@@ -391,7 +392,7 @@ Expected<void> StartSession(const SessionStart& start) {
   }
   if (owner == 0) {
     told.Reset();
-    LeaveTheCommand(listener, ready);
+    DetachFromCommand(listener, ready);
     try {
       RunOwner(start, std::move(listener), std::move(ready));
     } catch (const std::exception&) {

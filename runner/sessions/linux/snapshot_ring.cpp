@@ -25,7 +25,7 @@ bool IsNumber(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// Returns the number behind `prefix`; 0 unless `name` is what Next makes.
+// Returns the number after `prefix`; 0 unless `name` has the form that Next makes.
 std::uint64_t NumberIn(std::string_view name, std::string_view prefix) {
   constexpr std::size_t kFewestDigits = 6;
   if (!name.starts_with(prefix) || !name.ends_with(kEnding)) return 0;
@@ -43,7 +43,7 @@ std::uint64_t NumberIn(std::string_view name, std::string_view prefix) {
   return error == std::errc() ? number : 0;
 }
 
-// Returns nothing for a link, or what is no regular file.
+// Returns nothing for a link, or anything else that is no regular file.
 std::optional<std::uint64_t> BytesOf(const fs::path& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
@@ -145,13 +145,13 @@ void SnapshotRing::Serve() {
       if (ending_.wait_until(lock, std::min(next, soon), [this] { return is_ending_; })) return;
     }
     ServeUntil(next);
-    // What takes longer than the time between two is not made up for.
+    // If taking them takes longer than the interval, the missed snapshots are not taken later.
     const auto now = std::chrono::steady_clock::now();
     if (now >= next) next = std::max(next + settings_.every, now);
   }
 }
 
-// A moment without memory is not the ring's end.
+// A moment without memory does not end the ring.
 void SnapshotRing::ServeUntil(std::chrono::steady_clock::time_point next) {
   try {
     if (std::chrono::steady_clock::now() >= next) {
@@ -188,7 +188,7 @@ void SnapshotRing::TakeNoted(const ProcessStatus& process) {
 
 Expected<void> SnapshotRing::Take(const ProcessStatus& process) {
   std::optional<ProcessRegion> found = processes_.RegionOf(process.pid, process.generation);
-  if (!found) return {};  // it has been forgotten
+  if (!found) return {};  // the session has forgotten the process
   LEAKGATE_TRY_ASSIGN(
       const SnapshotSubject subject,
       SnapshotSubject::Of({session_, 0, std::move(found->status), std::move(found->region)}));

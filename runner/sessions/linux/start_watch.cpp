@@ -30,7 +30,7 @@ constexpr std::size_t kMostLetGo = 16;
 constexpr std::size_t kWorkers = 8;  // mostly they wait for their process
 constexpr std::size_t kMostWorkersOfUser = 4;
 
-// "0.20 0.18 0.12 1/80 11206": the last number that was given to a process or a thread.
+// Returns the last number in "0.20 0.18 0.12 1/80 11206", which was given to a process or a thread.
 int LastPid() {
   const std::string text = ReadProcFile("/proc/loadavg").value_or("");
   const std::size_t at = text.rfind(' ');
@@ -58,7 +58,7 @@ bool HasExecuted(int pid) {
   return (flags & kForkedWithoutExec) == 0;
 }
 
-// A worker of the holder's is about to enable it, or to tell why not.
+// Returns whether a worker of the holder is about to enable the process, or to report why not.
 bool IsSeizedByHolder(int pid) {
   const int tracer = std::atoi(StatusField(pid, pid, "TracerPid").c_str());
   return tracer != 0 && NameOfThread(tracer, tracer) == kHolderName;
@@ -123,7 +123,7 @@ void StartWatch::Serve() {
     if (is_time) next_of_all = WatchClock::now() + kPauseOfAll;
     try {
       Look(is_time ? Which::kAll : Which::kYoung);
-    } catch (const std::exception&) {  // no memory for a moment: the next look has it all
+    } catch (const std::exception&) {  // no memory at the moment: the next pass does it all
     }
   }
 }
@@ -140,7 +140,7 @@ void StartWatch::HearHolder() {
   for (ProcessStatus& program : notices.programs) {
     processes_.NoteProgram(std::move(program));
   }
-  processes_.NoteUntold(notices.untold);
+  processes_.NoteUnreported(notices.untold);
   const std::lock_guard lock(mutex_);
   for (const unsigned uid : notices.barred) {
     std::erase(let_go_, uid);
@@ -190,7 +190,7 @@ void StartWatch::LookAtAll() {
   });
 }
 
-// Most looks find the file that was found before, and end there.
+// Mostly the file is the same as in the pass before, and this ends early.
 void StartWatch::LookAt(int pid) {
   const std::optional<unsigned> uid = UserOfProcess(pid);
   if (!uid || (!IsThisUser(*uid) && !setup_.users.Has(*uid)) || pid == ::getpid()) return;
@@ -202,12 +202,13 @@ void StartWatch::LookAt(int pid) {
   std::optional<ExecutedProgram> program = setup_.describe(pid);
   if (!program) return;
   if (!processes_.IsWanted(*program)) {
-    // Its arguments are not there yet, perhaps; by the next look they are.
+    // Perhaps the process has no arguments yet; by the next pass it has.
     seen = {image, start_time, is_same, false};
     return;
   }
   if (!HasExecuted(pid)) return;
-  // What the holder has is about to be enabled; what it does not have is known by the next look.
+  // What the holder has is about to be enabled; whether the holder does not have it is known by the
+  // next pass.
   if (holder_ && holder_->HasHandled(pid, image)) {
     seen = {image, start_time, true, false};
     return;
@@ -270,7 +271,7 @@ void StartWatch::AttachTo(Waiting next) {
     if (enabled) return;
     process.problem =
         has_ended() ? "it ended before leakgate could attach to it" : enabled.error().message;
-  } catch (const std::exception& error) {  // no memory for a moment
+  } catch (const std::exception& error) {  // no memory at the moment
     process.problem =
         fmt::format("cannot attach: {}; raise the limits on memory (ulimit -v)", error.what());
   }

@@ -1,10 +1,11 @@
-// Watches for programs that start anywhere, for a session whose reach is more than what starts
-// below it. A thread of the owner's.
+// Watches for programs that start anywhere, for a session that traces more than what starts below
+// it. It runs on a thread of the owner.
 //
-// With a holder (exec_holder.h) each of them has the agent from its first instruction on; this
-// thread hears what became of it. What the holder is not asked about (file systems that it does not
-// watch), and all if there is no holder, is looked for in /proc and attached to while it runs. A
-// program that ends before it was looked at is missed; how many there may have been is counted.
+// With a holder (exec_holder.h), each of these programs has the agent from its first instruction
+// on; this thread receives the holder's notices. Programs on file systems that the holder does not
+// watch, and all programs if there is no holder, are searched for in /proc and attached to while
+// they run. A program that ends before the search finds it is missed; how many may have been missed
+// is counted.
 #pragma once
 
 #include <sys/types.h>
@@ -33,15 +34,15 @@ struct StartWatchSetup {
   SessionUsers users;
   std::string control;
   std::filesystem::path agent;
-  // Returns what a process executes; nothing if it keeps whoever looks waiting.
+  // Returns what a process executes; nothing if reading it takes too long.
   std::function<std::optional<ExecutedProgram>(int pid)> describe;
-  // Attaches to a process that runs, unless it asks by itself.
+  // Attaches to a process that runs, unless its agent asks by itself.
   std::function<Expected<void>(int pid)> enable;
 };
 
 class StartWatch {
  public:
-  // `holder` may be nothing; `why_not_held` tells why then. `processes` must outlive this object.
+  // `holder` may be empty; then `why_not_held` says why. `processes` must outlive this object.
   StartWatch(StartWatchSetup setup, SessionProcesses& processes, std::optional<ExecHolder> holder,
              std::string why_not_held);
   // Ends the holder first.
@@ -49,16 +50,16 @@ class StartWatch {
   StartWatch(const StartWatch&) = delete;
   StartWatch& operator=(const StartWatch&) = delete;
 
-  // Has the holder know what is wanted now.
+  // Sends the holder what is wanted now.
   void NoteChange();
   [[nodiscard]] WatchStatus Status() const;
 
  private:
-  // A process as it was looked at last.
+  // A process as it was in the last pass.
   struct Seen {
     std::string image;
     std::uint64_t start_time = 0;  // of the process: another one may be given its number
-    bool is_done = false;          // another look at this image shows nothing new
+    bool is_done = false;          // checking this image again would show nothing new
     bool was_free = false;         // a wanted program ran in it, and the holder did not have it
   };
 
@@ -73,16 +74,15 @@ class StartWatch {
   enum class Which { kYoung, kAll };
   void Look(Which which);
   void HearHolder();
-  // Finds out which processes have begun since the last time.
+  // Finds the processes that have begun since the last time.
   void TakeNew();
   void LookAtYoung();
   void LookAtAll();
   void LookAt(int pid);
-  // A wanted program that is not traced runs in the process.
+  // Queues a process in which a wanted program runs that is not traced.
   void Attach(Waiting waiting);
   void AttachQueued();
-  // Returns the next that is to be attached to; no user takes all workers. REQUIRES: mutex_ is
-  // held.
+  // Returns the next process to attach to; no user occupies all workers. REQUIRES: mutex_ is held.
   [[nodiscard]] std::deque<Waiting>::iterator NextWaiting();
   void AttachTo(Waiting next);
 
@@ -92,15 +92,17 @@ class StartWatch {
   std::atomic<bool> is_holding_;
   std::atomic<std::uint64_t> unseen_{0};
   std::map<int, Seen> seen_;
-  std::deque<std::pair<int, int>> young_;  // processes, with how often they are still looked at
-  int last_pid_ = 0;                       // that the kernel has given
-  std::vector<int> ran_before_;            // set by the constructor
+  // Processes, each with the number of passes in which it is still checked.
+  std::deque<std::pair<int, int>> young_;
+  int last_pid_ = 0;             // the last that the kernel has given
+  std::vector<int> ran_before_;  // set by the constructor
 
   mutable std::mutex mutex_;  // protects what follows
   std::string why_not_held_;
   std::vector<unsigned> let_go_;  // users, as in WatchStatus
   std::deque<Waiting> queue_;
-  std::map<unsigned, std::size_t> attaching_;  // to how many processes of each user
+  // The number of processes that are being attached to, by user.
+  std::map<unsigned, std::size_t> attaching_;
   bool is_ending_ = false;
   std::condition_variable queued_;
 

@@ -43,7 +43,7 @@ Unexpected NoRoom() {
 
 }  // namespace
 
-// minizip goes back to what it has written, so the archive is made in a file of its own first.
+// minizip changes what it has already written, so the archive is first made in a file of its own.
 struct BundleWriter::Archive {
   std::FILE* stream = nullptr;
   zipFile packer = nullptr;
@@ -127,7 +127,7 @@ void WriteRecords(PartKind kind, const std::vector<Record>& records,
   for (const Record& record : records) {
     bytes.Clear();
     Encode(record, bytes);
-    // Names of megabytes are told by module and offset.
+    // Functions with names of megabytes are shown by module and offset.
     if (bytes.size() > snapshot_format::kMostPlainBytes / 4) continue;
     if (!room.Take(bytes.size())) break;
     part.Text(bytes.bytes());

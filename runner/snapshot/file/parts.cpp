@@ -11,7 +11,7 @@
 namespace leakgate::snapshot_format {
 namespace {
 
-// Returns the checksum of the header without its last field, and of what is stored behind it.
+// Returns the checksum of the header without its last field, and of what is stored after it.
 std::uint64_t ChecksumOf(const PartHeader& header, std::string_view stored) {
   const std::uint64_t of_header = XXH3_64bits(&header, kCheckedHeaderBytes);
   return XXH3_64bits_withSeed(stored.data(), stored.size(), of_header);
@@ -96,7 +96,7 @@ void PartWriter::Write(PartKind kind, std::string_view plain) {
   stored_.resize(ZSTD_compressBound(plain.size()));
   const std::size_t stored_bytes = ZSTD_compressCCtx(context_.get(), stored_.data(), stored_.size(),
                                                      plain.data(), plain.size(), kCompressionLevel);
-  // The room is enough for any input, so only a lack of memory can fail.
+  // The room is enough for any input, so it can fail only for lack of memory.
   if (ZSTD_isError(stored_bytes) != 0) throw std::bad_alloc();
 
   PartHeader header{static_cast<std::uint32_t>(kind), number_++,

@@ -25,7 +25,7 @@ struct FileKind {
   std::string_view first_line;
   std::string_view any_version;  // how the first line begins, whatever its version
   std::string_view noun;
-  std::string_view remedy;  // for a file that is none
+  std::string_view remedy;  // what to do about a file of another kind
 };
 inline constexpr FileKind kSnapshotFile{
     "leakgate-snapshot-1\n", "leakgate-snapshot-", "snapshot",
@@ -54,10 +54,10 @@ enum class PartKind : std::uint32_t {
   kRecordingEnd = 16,    // follows the closing
   kIndex = 17,           // where rounds are; the last part of all
   // Of snapshots alone:
-  kPages = 18,           // what is known of the pages of mappings
+  kPages = 18,           // the memory state of the pages of mappings
   kAllocations = 19,     // what each stack has allocated
-  kSymbols = 20,         // what addresses are called
-  kSymbolProblems = 21,  // why that is not known of modules
+  kSymbols = 20,         // the names of addresses
+  kSymbolProblems = 21,  // why they are not known for some modules
 };
 
 // Little-endian, as x86-64 and aarch64 have it in memory.
@@ -82,14 +82,14 @@ inline constexpr std::uint64_t kMostTextInAll = 1ULL << 28;
 inline constexpr std::uint32_t kMostFramesAtOneAddress = 1U << 10;  // inlined into one another
 inline constexpr std::uint32_t kMostWords = 1U << 14;               // of the command line
 
-// Counts what the names in a file take of its reader's memory. The writer counts likewise: so
-// whatever it has to leave out, what it has written can be read.
+// Counts how much memory the names in a file take in its reader. The writer counts in the same way:
+// so a reader can read all that was written, even if something had to be left out.
 inline constexpr std::uint64_t kMarkBytesBesidesName = 32;  // there may be any number of marks
 class TextRoom {
  public:
   explicit TextRoom(std::uint64_t most_bytes = kMostTextInAll) : left_(most_bytes) {}
 
-  // Returns false, and takes nothing, if there is no room for one more.
+  // Returns false, and counts nothing, if there is no room for one more.
   [[nodiscard]] bool Take(std::uint64_t bytes) {
     if (bytes > left_) return false;
     left_ -= bytes;
@@ -146,7 +146,7 @@ class PartReader {
 // Writes the parts of a file, each compressed and with its checksum.
 class PartWriter {
  public:
-  // `out` must outlive the writer; its state tells whether all could be written.
+  // `out` must outlive the writer; its state shows whether everything could be written.
   explicit PartWriter(std::ostream& out, const FileKind& kind = kSnapshotFile);
 
   // REQUIRES: at most kMostPlainBytes.

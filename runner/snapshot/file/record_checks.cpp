@@ -72,7 +72,7 @@ Expected<void> RecordChecks::UseRecords(std::string_view plain, const Visit& vis
       return parts_.Broken(kDamagedRecord);
     }
     if (!Accept(record, meaning)) return parts_.Broken("a record does not fit the others");
-    // An end takes the place of what was known before. All others are limited in number.
+    // An end replaces what was known before. All other records are limited in number.
     const bool takes_room = HasNames(record) && meaning == Meaning::kBegin;
     if (takes_room && !text_.Take(bytes.size())) return parts_.Broken("it names too much");
     if (visit) visit(std::move(record));

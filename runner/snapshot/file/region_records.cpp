@@ -9,7 +9,7 @@ namespace leakgate {
 namespace {
 
 constexpr std::uint64_t kMostBlockBytes = 1ULL << kAddressBits;
-constexpr std::uint64_t kMostWrittenBytes = 1ULL << 62;  // a reader takes no more
+constexpr std::uint64_t kMostWrittenBytes = 1ULL << 62;  // the limit of a reader
 
 bool IsKind(AllocationKind kind) {
   return kind >= AllocationKind::kMalloc && kind <= AllocationKind::kNewArray;
@@ -28,8 +28,8 @@ RegionRecords::RegionRecords(const RegionReader& region, const ThreadNames& thre
       windows_(kMaxWindows),
       threads_(kMaxThreads) {}
 
-// Goes from the stack outwards to what is in the file already, then back again: a frame's caller
-// comes before the frame.
+// Goes from the stack outwards to a frame that is in the file already, then back again, because a
+// frame's caller must come before the frame.
 std::uint32_t RegionRecords::CopyStack(std::uint32_t id) {
   std::vector<std::pair<std::uint32_t, StackNodeCopy>> path;
   std::uint32_t parent = kCut;
@@ -52,7 +52,7 @@ std::uint32_t RegionRecords::CopyStack(std::uint32_t id) {
     if (number >= stacks_.size()) {
       stacks_.resize(std::max<std::size_t>(number + 1, 2 * stacks_.size()));
     }
-    // Where the process has bent its stacks into a circle, a frame comes again.
+    // If the process has made a circle of its stacks, a frame is found again.
     if (stacks_[number] != 0) {
       parent = stacks_[number];
       continue;
@@ -62,8 +62,8 @@ std::uint32_t RegionRecords::CopyStack(std::uint32_t id) {
   return parent;
 }
 
-// Counts the texts that are copied. What has no room is left out, and so is all that would come
-// later: the process has overwritten its tables, or names more than any reader takes.
+// Counts the texts that are copied. Once a text has no room, it and all later ones are left out:
+// the process has overwritten its tables, or has more names than any reader accepts.
 bool RegionRecords::HasRoom(snapshot_format::TextRoom& room, std::uint64_t bytes) {
   const bool has_room = room.Take(bytes);
   if (!has_room) ++left_out_;
@@ -113,8 +113,8 @@ SnapshotThread RegionRecords::ThreadNow(std::uint32_t id) {
           .name = is_asked ? thread_name_(thread.tid) : thread.name};
 }
 
-// A window opens inside an earlier one, and a thread is created by one. So there is no circle,
-// whatever the region says; but it may say that each of very many has the one before.
+// A window opens inside an earlier one, and a thread is created by an earlier one. So there is no
+// circle, whatever the region contains; but it may contain very long chains.
 template <typename ParentOf>
 std::vector<std::uint32_t> RegionRecords::WithParents(std::uint32_t id,
                                                       const std::vector<bool>& known,
@@ -202,7 +202,7 @@ void RegionRecords::Add(const MappingCopy& mapping, const MappingPages& pages) {
 
 namespace {
 
-// What does not fit into a reader's sums the process has overwritten.
+// Values that do not fit into a reader's sums were overwritten by the process.
 template <typename Record>
 Record RecordOf(std::uint32_t stack, Amount amount, SnapshotFrees& all) {
   const auto take = [](std::int64_t part, std::uint64_t& sum) {

@@ -1,4 +1,4 @@
-// Copies what blocks and events refer to from a region into a file, when it is needed first: call
+// Copies from a region into a file what blocks and events refer to, when it is first needed: call
 // stacks, modules, windows and threads.
 //
 // One thread at a time. The region is not trusted: each value is copied once and checked.
@@ -44,7 +44,7 @@ class RegionRecords {
   void Add(const FreedByCopy& freed);
   void AddAllocated(const FreedByCopy& allocated);
 
-  // Writes how the windows and threads that were copied have ended, so far.
+  // Writes how the copied windows and threads have ended so far.
   void AddEnds();
 
   // How often a window, a module or an end was left out, because their names take more than a
@@ -66,11 +66,11 @@ class RegionRecords {
     ++left_out_;
     return 0;
   }
-  // These return what the region says of it now. REQUIRES: there is such a window, or thread.
+  // These return the present content of the region. REQUIRES: there is such a window, or thread.
   [[nodiscard]] SnapshotWindow WindowNow(std::uint32_t id);
   [[nodiscard]] SnapshotThread ThreadNow(std::uint32_t id);
-  // Returns `id` and what it lies in, the outermost first, as far as it is not known; none if there
-  // is no such one.
+  // Returns `id` and what encloses it, the outermost first, except for what is already known.
+  // Returns nothing if `id` does not exist.
   template <typename ParentOf>
   static std::vector<std::uint32_t> WithParents(std::uint32_t id, const std::vector<bool>& known,
                                                 ParentOf parent_of);

@@ -33,7 +33,7 @@ class RequestedSnapshot {
       text_;  // the snapshot file's content; empty before a snapshot and after its last part
 };
 
-// Returns what answers these questions for `region`, which must outlive it.
+// Returns a function that answers these questions for `region`, which must outlive it.
 [[nodiscard]] std::function<bool(Mailbox& mailbox)> AnswerSnapshotRequests(
     const RegionReader& region);
 

@@ -1,7 +1,7 @@
 // Asks the kernel which pages of a process's mappings are in memory, when a snapshot is taken.
 //
-// Of one process while it lives. It may run: then the answer is of the moment of asking. Called on
-// any thread.
+// It serves one process while that lives. The process may run: then the answer describes the moment
+// of asking. Called on any thread.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace leakgate {
 
-// How pages are asked for. Tests name one.
+// How pages are asked for. Tests choose one.
 enum class AskForPages {
   kAsKernelCan,
   kOneByOne,  // as before Linux 6.7
@@ -28,12 +28,12 @@ struct ResidentPages {
   std::vector<MappingPages> mappings;  // one for each that was asked for, in that order
 };
 
-// `region` is that of the process: whoever executes another program has other pages, and so has
-// another process with the same PID.
+// `region` is that of the process. It is used to check the process: one that has executed another
+// program has other pages, and so has another process with the same PID.
 [[nodiscard]] ResidentPages FindResidentPages(int pid, const RegionReader& region,
                                               const std::vector<MappingCopy>& mappings);
 
-// The same of a process that is known to be the right one.
+// Does the same for a process that is known to be the right one.
 [[nodiscard]] ResidentPages FindResidentPages(int pid, const std::vector<MappingCopy>& mappings,
                                               AskForPages how);
 

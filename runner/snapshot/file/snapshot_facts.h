@@ -44,7 +44,8 @@ struct SnapshotFacts {
   std::string kernel{};   // "Linux 6.1.0-18-amd64 x86_64"
   std::string leakgate_version{};
   std::uint32_t stack_events = kDefaultStackEvents;  // bits of the events with recorded stacks
-  std::string name{};  // what the program was called by: a link to its image, or the image
+  // The name by which the program was called: a link to its image, or the image.
+  std::string name{};
 };
 
 // What is known after the blocks have been copied. The process may have run meanwhile.
@@ -99,7 +100,7 @@ struct SnapshotThread {
 };
 
 // A frame in the tree of stacks. The id of a stack is that of its innermost frame. The first
-// kStackRootCount ids are no frames: they tell how a stack ends (UnwindEnd).
+// kStackRootCount ids are not frames: they say how a stack ends (UnwindEnd).
 struct SnapshotNode {
   std::uint64_t pc = 0;
   std::uint32_t parent = 0;  // less than the frame's own id
@@ -108,8 +109,9 @@ struct SnapshotNode {
   friend bool operator==(const SnapshotNode&, const SnapshotNode&) = default;
 };
 
-// How much of one mapping takes memory. What is neither resident nor swapped out has not been
-// touched, or was given back (MADV_DONTNEED), or is of a file and not mapped in.
+// How much of one mapping takes memory. A page that is neither resident nor swapped out has not
+// been touched, or was returned to the kernel (MADV_DONTNEED), or belongs to a file and is not
+// mapped in.
 struct MappingPages {
   bool are_known = false;                // if not, the rest means nothing
   std::uint64_t resident_bytes = 0;      // in memory
@@ -127,8 +129,9 @@ enum class PageSource : std::uint32_t {
 // What is known of the pages of all mappings.
 struct SnapshotPages {
   PageSource source = PageSource::kNone;
-  std::string problem{};  // why they are not known; empty if they are, or nobody asked
-  // Lazily freed as well, but of which of several mappings side by side the kernel does not tell.
+  // Why they are not known; empty if they are, or if they were not asked for.
+  std::string problem{};
+  // Also lazily freed, but the kernel does not say in which of several adjacent mappings.
   std::uint64_t unassigned_lazily_freed_bytes = 0;
 };
 
@@ -159,7 +162,7 @@ struct SnapshotAllocations {
   std::uint64_t blocks = 0;
 };
 
-// One function at an address, as it was looked up where the files of the modules were.
+// One function at an address, as it was found where the files of the modules were.
 struct KnownFrame {
   std::string function{};
   std::string file{};
@@ -183,7 +186,7 @@ struct SnapshotSymbolProblem {
   std::string problem{};
 };
 
-// Tells whether two snapshots are of the same process, executing the same program.
+// Returns whether two snapshots are of the same process, executing the same program.
 [[nodiscard]] inline bool IsSameProcess(const SnapshotFacts& a, const SnapshotFacts& b) {
   return a.pid == b.pid && a.generation == b.generation && a.boot_id == b.boot_id &&
          a.host == b.host && a.tracing_begin_ns == b.tracing_begin_ns && a.tracing_begin_ns != 0;

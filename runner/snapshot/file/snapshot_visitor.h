@@ -1,4 +1,4 @@
-// Who is given what a snapshot file holds, piece by piece (read_snapshot.h).
+// The receiver of the content of a snapshot file, piece by piece (read_snapshot.h).
 #pragma once
 
 #include <functional>

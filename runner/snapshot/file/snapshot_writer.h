@@ -1,5 +1,5 @@
-// Writes a snapshot file in one pass. WriteSnapshot uses it, and tests that need files of a certain
-// content. One thread at a time.
+// Writes a snapshot file in one pass. WriteSnapshot uses it, and tests that need files with a
+// certain content. One thread at a time.
 #pragma once
 
 #include <filesystem>
@@ -19,15 +19,15 @@ class SnapshotWriter {
   // Writes to `out`, which must outlive the writer.
   SnapshotWriter(std::ostream& out, const SnapshotFacts& facts);
 
-  // What it adds, and in which order, RecordWriter says.
+  // RecordWriter documents what is added, and in which order.
   template <typename Record>
   auto Add(const Record& record) {
     return records_.Add(record);
   }
   [[nodiscard]] RecordWriter& records() { return records_; }
 
-  // Writes the end of the file. Returns `closing` with the counts of what is in the file, which
-  // the caller leaves out.
+  // Writes the end of the file. Returns `closing` with the counts of the file's content, which the
+  // caller leaves empty.
   [[nodiscard]] Expected<SnapshotClosing> Finish(SnapshotClosing closing);
 
  private:

@@ -21,16 +21,16 @@ namespace leakgate {
 enum class Pages { kAsk, kLeaveOut };
 
 struct SnapshotRequest {
-  SnapshotFacts facts;  // from DescribeProcess, with what else the caller knows
+  SnapshotFacts facts;  // from DescribeProcess, with additions by the caller
   ThreadNames thread_name;
-  // It is called when all blocks are copied, before the file is put in its place. After an error
-  // there is no file. It may be empty.
+  // Called when all blocks are copied, before the file is put in its place. If it returns an error,
+  // no file remains. It may be empty.
   std::function<Expected<void>()> copied{};
   Pages pages = Pages::kAsk;
 };
 
-// Returns what the region tells of the process at its end, without counts of blocks. It is called
-// last, because drops that happen while blocks are copied count, too.
+// Returns what the region contains about the process at the end, without counts of blocks. Must be
+// called last, because drops that happen while blocks are copied count, too.
 [[nodiscard]] SnapshotClosing ClosingOf(const RegionReader& region, std::uint32_t current_window);
 
 // CLOCK_MONOTONIC, as are the times of windows.

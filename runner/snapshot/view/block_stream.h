@@ -1,5 +1,5 @@
-// Reads snapshot files for the view: what a file holds besides its blocks is kept, while blocks
-// are read one after the other.
+// Reads snapshot files for the view: everything except blocks is kept, while blocks are read one
+// after the other.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace leakgate {
 
-// What a snapshot file holds besides its blocks.
+// The content of a snapshot file except its blocks.
 struct SnapshotContents {
   std::string file;
   SnapshotFacts facts;
@@ -27,18 +27,18 @@ struct SnapshotContents {
   std::map<std::uint32_t, SnapshotModule> modules;
   std::map<std::uint32_t, SnapshotWindow> windows;
   std::map<std::uint32_t, SnapshotThread> threads;
-  std::vector<SnapshotNode> nodes;  // by id; the first kStackRootCount are no frames
+  std::vector<SnapshotNode> nodes;  // by id; the first kStackRootCount are not frames
   std::vector<SnapshotMapping> mappings;
-  SnapshotPages pages;  // what is known of those of mappings
-  // What addresses are called, by module and return address, and why that is not known of modules;
-  // where the file has it.
+  SnapshotPages pages;  // the memory state of the pages of mappings
+  // The names of addresses, by module and return address, and why they are not known for some
+  // modules; if the file has them.
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<KnownFrame>> symbols;
   std::map<std::uint32_t, std::string> symbol_problems;
   std::vector<SnapshotFrees> frees;  // by stack; only where stacks of frees were recorded
 };
 
-// Where a snapshot comes from: a file, or a moment of a recording. It gives the visitor all that
-// the snapshot has, each time it is called.
+// The origin of a snapshot: a file, or a moment of a recording. Each call passes the whole snapshot
+// to the visitor.
 using SnapshotSource = std::function<Expected<void>(const SnapshotVisitor& visitor)>;
 
 // Reads `source`, which is called `name`, into `contents`, and passes the blocks to `use`, as
@@ -105,7 +105,7 @@ struct OpenedSnapshot {
 
 [[nodiscard]] Expected<OpenedSnapshot> OpenSnapshot(const std::filesystem::path& path);
 
-// Tells whether `a` and `b` are the same allocation, as far as snapshots tell. REQUIRES: both are
+// Returns whether `a` and `b` are the same allocation, as far as snapshots show. REQUIRES: both are
 // of one process, with ids of CommonStacks.
 [[nodiscard]] bool AreOneBlock(const LiveBlock& a, const LiveBlock& b);
 
@@ -130,7 +130,7 @@ class BlockStream {
   [[nodiscard]] const SnapshotClosing& closing() const { return closing_; }
   [[nodiscard]] const std::vector<SnapshotMapping>& mappings() const { return mappings_; }
   [[nodiscard]] const SnapshotPages& pages() const { return pages_; }
-  // What each stack has allocated, freed or not; where that was counted.
+  // What each stack has allocated, freed or not, if that was counted.
   [[nodiscard]] const std::vector<SnapshotAllocations>& allocations() const { return allocations_; }
 
  private:

@@ -1,5 +1,5 @@
-// The call tree of what stacks have, from the outermost frames inwards: each frame has the amounts
-// that it allocated, directly or through the functions that it called.
+// The call tree of stacks with amounts, from the outermost frames inwards: each frame has the
+// amounts that it allocated, directly or through the functions that it called.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace leakgate {
 
-// A stack, and what it has.
+// A stack, and its amount.
 using StackAmount = std::pair<std::uint32_t, Amount>;
 
 // Only the user's part of a stack is in it: its callers (GoogleTest, main, the C library) and
@@ -51,7 +51,7 @@ class CallTree {
   std::map<FrameId, bool> is_outer_;
 };
 
-// What the second number of amounts counts.
+// The unit of the second number of amounts.
 enum class AmountsOf { kBlocks, kMappings };
 
 // How much of a tree is shown.

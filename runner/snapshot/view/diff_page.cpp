@@ -30,12 +30,12 @@ Json With(Json numbers, const SnapshotChange& change) {
   return numbers;
 }
 
-// Of one process and of two: what is the same in both is no change.
+// Returns whether there is a change, for snapshots of one process or of two.
 bool Differs(const SnapshotChange& change) {
   return change.before != change.after || change.appeared != Amount{} || change.gone != Amount{};
 }
 
-// How much of a page a change is worth.
+// Returns how important a change is for the page.
 std::int64_t WeightOf(const SnapshotChange& change) {
   const std::int64_t growth = change.Growth().bytes;
   const std::int64_t distance = growth < 0 ? SubtractSaturating(0, growth) : growth;
@@ -47,7 +47,7 @@ FrameIdentity IdentityIn(const SnapshotDiff& diff) {
   return diff.has_lines ? FrameIdentity::kLine : FrameIdentity::kFunction;
 }
 
-// Returns those that have changed, those that changed most first. The same stack of two processes
+// Returns the stacks that have changed, the largest changes first. The same stack of two processes
 // becomes one.
 std::vector<ChangedStack> Changed(const std::vector<ChangedStack>& stacks, FrameIdentity identity) {
   std::vector<ChangedStack> changed;
@@ -74,8 +74,8 @@ std::vector<ChangedStack> Changed(const std::vector<ChangedStack>& stacks, Frame
   return changed;
 }
 
-// Returns about `most` of `sites`: as many of those that have grown as of those that have shrunk,
-// and then what was replaced by as much.
+// Returns about `most` of `sites`: as many that have grown as have shrunk, and then those in which
+// blocks were replaced by as many others.
 ChangedSites Largest(const std::vector<SiteChange>& sites, std::size_t most) {
   ChangedSites largest;
   const DiffParts parts = PartsOf(sites);
@@ -95,7 +95,7 @@ class DiffMembers {
 
   std::string Text(const ChangedStacks& changed) {
     std::ostringstream out;
-    // Few stacks at most, and they come first, so that there is room for them.
+    // These are few stacks, and they come first, so that there is room for them.
     const Json mapped = MappedSites(Changed(changed.mappings, IdentityIn(diff_)));
     WritePageMember(out, "sites", Sites());
     WritePageMember(out, "changes", Changes(Changed(changed.blocks, IdentityIn(diff_))));
@@ -150,7 +150,7 @@ class DiffMembers {
       for (const int number : numbers) row.push_back(number);
       rows.push_back(std::move(row));
     }
-    // What has only more or less of it in memory is not on the page.
+    // Sites that only have more or less memory resident are not on the page.
     const std::size_t left_out = PartsOf(diff_.mapped_sites).touched.size();
     return {{"count", diff_.mapped_sites.size() - left_out}, {"rows", std::move(rows)}};
   }
@@ -174,7 +174,7 @@ Json SideJson(const std::string& file, const SnapshotFacts& facts) {
           {"lines", std::move(lines)}};
 }
 
-// Of two processes by the machines' clocks. Below 0 the second is the earlier one.
+// Of two processes, by the machines' clocks. Below 0 if the second is the earlier one.
 double SecondsBetween(const SnapshotDiff& diff) {
   const auto between = [](std::uint64_t begin_ns, std::uint64_t end_ns) {
     return static_cast<double>(static_cast<std::int64_t>(end_ns - begin_ns)) / 1e9;

@@ -25,15 +25,15 @@
 
 namespace leakgate {
 
-// Makes the page in two steps, since stacks are known during the comparison only.
+// Makes the page in two steps, since stacks are known only during the comparison.
 class DiffPage {
  public:
   explicit DiffPage(const PageLimits& limits = {}) : limits_(limits) {}
 
-  // Takes in the stacks: the UseStacks of DiffSnapshots.
+  // Adds the stacks: the UseStacks of DiffSnapshots.
   void Take(const SnapshotDiff& diff, const ChangedStacks& stacks);
 
-  // Writes the page. REQUIRES: Take has been called with what became `diff`.
+  // Writes the page. REQUIRES: Take was called with the object that became `diff`.
   void Write(const SnapshotDiff& diff, const std::string& filter, std::ostream& out,
              const ReadSource& read_source) const;
 

@@ -1,5 +1,5 @@
-// Writes a snapshot as a recording of heaptrack's. It looks as if the process had allocated the
-// live blocks one after the other, and nothing else.
+// Writes a snapshot in the format of heaptrack's recordings. It looks as if the process had
+// allocated the live blocks one after the other, and nothing else.
 #include "runner/snapshot/view/export_snapshot.h"
 #include "runner/snapshot/view/heaptrack_writer.h"
 

@@ -12,13 +12,13 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kCompressed = {".gz", ".zst"};
 
-// speedscope goes by these endings first, and only then by what a file holds.
+// speedscope checks for these endings first, and only then for the content of the file.
 constexpr std::array<std::string_view, 10> kOtherProfiles = {
     ".speedscope.json", ".cpuprofile",      ".chrome.json",    ".stackprof.json",
     ".v8log.json",      ".instruments.txt", ".linux-perf.txt", ".collapsedstack.txt",
     ".heapprofile",     ".pmcstat.graph"};
 
-// The first is what the format's readers know it by.
+// The first one is the ending by which readers of the format recognise it.
 std::string_view EndingOf(SnapshotFormat format) {
   switch (format) {
     case SnapshotFormat::kFolded:
@@ -65,7 +65,7 @@ std::string ReasonAgainst(SnapshotFormat format, std::string_view ending) {
                      ending == ".gz" ? "gzip" : "zstd", WordOf(format));
 }
 
-// Returns `base` with `ending`, of which it may have the beginning: "now.pb" becomes "now.pb.gz".
+// Returns `base` with `ending`, whose beginning it may already have: "now.pb" becomes "now.pb.gz".
 std::string WithEnding(std::string base, std::string_view ending) {
   std::size_t has = ending.size();
   while (!base.ends_with(ending.substr(0, has))) --has;
@@ -85,7 +85,7 @@ Unexpected WrongName(const std::filesystem::path& path, const std::string& why,
 Expected<void> CheckExportName(SnapshotFormat format, const std::filesystem::path& path) {
   const std::string name = path.filename().string();
   std::string_view ending = EndingAmong(kCompressed, name);
-  // A profile of pprof's is compressed by gzip, and its reader looks at the bytes alone.
+  // A profile of pprof is compressed by gzip, and its reader checks only the bytes.
   if (format == SnapshotFormat::kPprof && ending == ".gz") ending = "";
   if (!ending.empty()) return WrongName(path, ReasonAgainst(format, ending), ending, format);
   if (!GoesBySpeedscopesNames(format)) return {};

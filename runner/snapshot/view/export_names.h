@@ -1,5 +1,5 @@
-// The file names of exports. Some readers go by a file's name, so the wrong name makes a good file
-// unreadable. Pure.
+// The file names of exports. Some readers recognise a file by its name, so the wrong name makes a
+// good file unreadable. Pure.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace leakgate {
 
-// Returns a usage error if a reader of `format` would not take a file of this name for what it is:
+// Returns a usage error if a reader of `format` would not recognise a file with this name:
 //
 //   live.gz           heaptrack decompresses it, finds nothing, and says nothing
 //   live.chrome.json  speedscope takes it for a trace of Chrome's

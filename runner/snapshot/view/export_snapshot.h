@@ -26,7 +26,7 @@ enum class SnapshotFormat { kFolded, kPprof, kSpeedscope, kHeaptrack, kJson, kHt
                                             std::ostream& out,
                                             const ReportSurroundings& surroundings);
 
-// What the memory of a profile is called.
+// The name of the memory in a profile.
 struct ProfileWords {
   std::string_view memory = "live";  // in titles: "live", "temporary"
   std::string_view pprof = "inuse";  // pprof's sample types are inuse_objects and inuse_space

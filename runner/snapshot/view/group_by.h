@@ -1,4 +1,4 @@
-// What the tables of snapshots and recordings group blocks by.
+// By what the tables of snapshots and recordings group blocks.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ enum class GroupBy {
   kAge,
   kKind,
   kSize,
-  kLifetime,  // only of what the interval of a recording has allocated and freed
+  kLifetime,  // only of blocks that were allocated and freed in the interval of a recording
   kFreedBy,   // not live blocks, but freed ones, by the user's own frame that freed them
   kCommit,    // not blocks, but what the program has mapped, by the user's own frame
 };
@@ -71,11 +71,11 @@ inline constexpr std::array kRecordingGroupings = {
   return kTitles[static_cast<std::size_t>(by)];
 }
 
-// Tells whether these groups have windows in which their blocks were allocated.
+// Returns whether these groups have windows in which their blocks were allocated.
 [[nodiscard]] constexpr bool HasWindows(GroupBy by) {
   return by == GroupBy::kSite || by == GroupBy::kStack;
 }
-// Tells whether these groups are stacks, or have them.
+// Returns whether these groups are stacks, or have them.
 [[nodiscard]] constexpr bool HasStacks(GroupBy by) {
   return HasWindows(by) || by == GroupBy::kFreedBy || by == GroupBy::kCommit;
 }

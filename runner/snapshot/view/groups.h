@@ -1,5 +1,5 @@
-// Groups of blocks or mappings with what they sum up to, `Sums`: of a snapshot, of what a program
-// has mapped, or of a recording.
+// Groups of blocks or mappings with their sums, `Sums`: of a snapshot, of what a program has
+// mapped, or of a recording.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace leakgate {
 
-// What its earliest and latest block were allocated in.
+// The windows in which its earliest and its latest block were allocated.
 struct WindowRange {
   std::uint32_t first = UINT32_MAX;  // UINT32_MAX: not known
   std::uint32_t last = 0;
@@ -24,7 +24,7 @@ struct WindowRange {
 template <typename Sums>
 struct Group {
   std::string name{};   // not made printable
-  std::string place{};  // "src/net/pool.cc:88", or what else there is to say; may be empty
+  std::string place{};  // "src/net/pool.cc:88", or another remark; may be empty
   Sums sums{};
   WindowRange windows{};        // of sites and stacks
   std::uint32_t stack = 0;      // of sites and stacks: the one that has most bytes
@@ -37,7 +37,7 @@ class StackGroups {
  public:
   StackGroups(StackLookup& stacks, GroupBy by) : grouping_(stacks, by) {}
 
-  // Returns the number of the group. `bytes` tell which stack of a group has most.
+  // Returns the number of the group. `bytes` decides which stack of a group is the largest.
   std::size_t Add(std::uint32_t stack, const Sums& sums, std::int64_t bytes,
                   WindowRange windows = {}) {
     const std::size_t index = grouping_.GroupOf(stack);

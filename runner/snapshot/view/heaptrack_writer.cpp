@@ -66,7 +66,7 @@ std::uint32_t HeaptrackWriter::TraceOf(std::uint32_t node) {
   return trace;
 }
 
-// Writes a frame that says so, without an address or a module.
+// Writes a frame which says that the stack was not taken, without an address or a module.
 std::uint32_t HeaptrackWriter::TraceOfNoStack() {
   std::uint32_t& trace = traces_[static_cast<std::uint32_t>(UnwindEnd::kNotTaken)];
   if (trace != 0) return trace;

@@ -1,4 +1,4 @@
-// Writes recordings of heaptrack's, file format 3, for heaptrack_print and heaptrack_gui.
+// Writes recordings in heaptrack's file format 3, for heaptrack_print and heaptrack_gui.
 //
 //   s LENGTH TEXT                        a string; numbers are hexadecimal, ids from 1
 //   i ADDRESS MODULE [FUNCTION FILE LINE]...   an address; inlined functions inner first
@@ -23,11 +23,11 @@ namespace leakgate {
 
 class HeaptrackWriter {
  public:
-  // All must outlive it. `contents` may grow meanwhile.
+  // All of them must outlive the writer. `contents` may grow meanwhile.
   HeaptrackWriter(const SnapshotContents& contents, StackFrames& frames, std::ostream& out)
       : contents_(contents), frames_(frames), out_(out) {}
 
-  // Writes what stands before all else. REQUIRES: the facts are in `contents`.
+  // Writes the begin of the file. REQUIRES: the facts are in `contents`.
   void Begin();
   void Allocate(std::uint64_t size_bytes, std::uint32_t stack);
   // REQUIRES: a block of that size was allocated by that stack.

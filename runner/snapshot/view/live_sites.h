@@ -1,5 +1,5 @@
-// What is live in one process by call site, looked at again and again while the process runs: what
-// has grown since the first look, and since the look before.
+// The live memory of one process by call site, examined again and again while the process runs:
+// what has grown since the first time, and since the previous time.
 //
 // One thread at a time.
 #pragma once
@@ -20,11 +20,11 @@ struct LiveSite {
   std::string place{};  // "src/net/pool.cc:88"; empty if it is not known
   bool is_users = false;
   Amount live{};
-  Amount grown{};   // since the first look
-  Amount recent{};  // since the look before
+  Amount grown{};   // since the first time
+  Amount recent{};  // since the previous time
 };
 
-// One look: when it was, in nanoseconds of CLOCK_MONOTONIC, and what the process had then.
+// The state of the process at one time, in nanoseconds of CLOCK_MONOTONIC.
 struct LiveLook {
   std::uint64_t time_ns = 0;
   Amount live{};
@@ -39,17 +39,17 @@ class LiveSites {
   LiveSites(const LiveSites&) = delete;
   LiveSites& operator=(const LiveSites&) = delete;
 
-  // Takes in a snapshot of the process: the content of a file. Stacks are kept from look to look,
-  // so each is symbolized once.
+  // Adds a snapshot of the process: the content of a file. Stacks are kept between calls, so each
+  // is symbolized once.
   [[nodiscard]] Expected<void> Look(const std::string& snapshot);
 
-  // REQUIRES, as all that follows: Look has succeeded.
+  // REQUIRES, as do all functions below: Look has succeeded.
   [[nodiscard]] const SnapshotContents& contents() const { return contents_; }
   [[nodiscard]] const LiveLook& first() const { return first_; }
   [[nodiscard]] const LiveLook& before() const { return before_; }
   [[nodiscard]] const LiveLook& now() const { return now_; }
 
-  // Returns the sites that have live blocks, or had some at the first look, in no order.
+  // Returns the sites that have live blocks, or had some the first time, in no order.
   [[nodiscard]] std::vector<LiveSite> Sites();
 
  private:

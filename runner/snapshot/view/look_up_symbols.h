@@ -1,5 +1,5 @@
-// Looks up what all addresses of a snapshot are called, so that it can be shown where the files of
-// its modules are not.
+// Looks up the names of all addresses of a snapshot, so that it can be shown on a machine without
+// the files of its modules.
 #pragma once
 
 #include "runner/snapshot/file/bundle.h"
@@ -8,7 +8,7 @@
 
 namespace leakgate {
 
-// What the file knows already stays.
+// Names that the file already has are kept.
 [[nodiscard]] SymbolsToAdd LookUpSymbols(const SnapshotContents& contents, Symbolizer& symbolizer);
 
 }  // namespace leakgate

@@ -1,5 +1,5 @@
-// What the program has mapped itself, in the groups in which blocks are shown, and how much of it
-// takes memory.
+// The mappings that the program has made itself, in the groups in which blocks are shown, and how
+// much of them takes memory.
 //
 //   Mapped by: call sites
 //        MAPPED      BYTES      %  MAPPINGS   RESIDENT   RESERVED  CALL SITE
@@ -16,8 +16,8 @@
 
 namespace leakgate {
 
-// What is mapped, in bytes. What is resident, swapped out and lazily freed is known only of some
-// mappings; the bytes of the others are `unknown_bytes`.
+// Amounts of mappings, in bytes. How much is resident, swapped out and lazily freed is known only
+// of some mappings; the bytes of the others are `unknown_bytes`.
 struct MappedAmount {
   std::int64_t mappings = 0;
   std::int64_t committed_bytes = 0;  // of mappings that can be accessed
@@ -38,9 +38,9 @@ MappedAmount& operator+=(MappedAmount& a, const MappedAmount& b);
 
 using MappedGroup = Group<MappedAmount>;
 
-// Returns what is mapped in all, whatever is shown of it.
+// Returns everything that is mapped, whatever is shown of it.
 [[nodiscard]] MappedAmount MappedIn(const SnapshotContents& contents);
-// Returns what is shown.
+// Returns the part that is shown.
 [[nodiscard]] MappedAmount ShownMapped(SnapshotView& view);
 
 // Returns all groups, the largest first. REQUIRES: not kFreedBy.

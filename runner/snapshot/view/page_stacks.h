@@ -1,7 +1,7 @@
-// The call stacks that a page of a snapshot, or of a difference, holds.
+// The call stacks on the page of a snapshot, or of a difference.
 //
-// A page is to open at once, whatever the process has allocated. So it holds the largest stacks
-// only, which its caller adds first, and says what it leaves out.
+// A page must open at once, whatever the process has allocated. So it has only the largest stacks,
+// which its caller adds first, and shows how much it leaves out.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 
 namespace leakgate {
 
-// The most that a page holds. A browser makes a tree of 60,000 nodes in a fifth of a second.
+// The most that a page contains. A browser makes a tree of 60,000 nodes in a fifth of a second.
 struct PageLimits {
   std::size_t stacks = 20'000;
   std::size_t nodes = 60'000;           // frames in the tree of stacks
@@ -27,8 +27,8 @@ struct PageLimits {
   std::size_t rows = 100;  // of each other table
 };
 
-// What of a frame tells it from another. Addresses mean nothing between two processes, and lines
-// nothing between two builds.
+// What distinguishes a frame from another. Addresses mean nothing between two processes, and lines
+// mean nothing between two builds.
 enum class FrameIdentity { kAddress, kLine, kFunction };
 
 class PageStacks {
@@ -36,7 +36,7 @@ class PageStacks {
   PageStacks(const PageLimits& limits, FrameIdentity identity)
       : limits_(limits), identity_(identity) {}
 
-  // Tells that no further stack is to be added.
+  // Returns whether no further stack is to be added.
   [[nodiscard]] bool IsFull() const {
     return count_ >= limits_.stacks || tables_.node_count() >= limits_.nodes ||
            tables_.bytes() >= limits_.table_bytes;
@@ -45,8 +45,8 @@ class PageStacks {
   // Returns about how many bytes of JSON its tables have so far.
   [[nodiscard]] std::size_t bytes() const { return tables_.bytes(); }
 
-  // What the page needs to know of a stack: its node; its call site's frame, counted from 1 (0:
-  // none); how it ends, as a string's index (0: it is complete).
+  // The numbers that stand for a stack on the page: its node; its call site's frame, counted from 1
+  // (0: none); how it ends, as a string's index (0: it is complete).
   using Numbers = std::array<int, 3>;
 
   // Adds a stack. Stacks that look the same get the same numbers.
@@ -56,7 +56,7 @@ class PageStacks {
   int String(std::string_view text) { return tables_.String(text); }
 
   // Writes the members that the stacks share: strings, frames, ..., and the source lines around
-  // call sites, if there is a way to read them.
+  // call sites, if `read_source` is set.
   void WriteMembers(std::ostream& out, const ReadSource& read_source) const;
 
  private:
@@ -69,7 +69,7 @@ class PageStacks {
   SourceExcerpts sources_;
 };
 
-// Writes why modules have no symbols. That is known once all frames have been asked for.
+// Writes why modules have no symbols. This is known once all frames have been asked for.
 void WriteProblems(std::ostream& out, const StackLookup& stacks);
 
 // Writes ",name: value" into the JSON of a page.

@@ -31,7 +31,7 @@ class DiffWriter {
   }
 
  private:
-  // Tells what amounts count.
+  // What the amounts count.
   struct Wording {
     const char* one;
     const char* column;
@@ -68,7 +68,7 @@ class DiffWriter {
     return text + MissingText(diff_.missing, 7, style_);
   }
 
-  // What is live tells nothing of it.
+  // The live blocks do not show this.
   std::string Churned() const {
     if (!diff_.has_churn) return "";
     const Churn& all = diff_.churn;
@@ -93,7 +93,7 @@ class DiffWriter {
            });
   }
 
-  // Whether it is known of both how much was in memory.
+  // Returns whether both snapshots know how much was in memory.
   bool HasResident() const { return diff_.pages_problems.empty(); }
 
   std::string Resident() const {

@@ -15,13 +15,13 @@
 
 namespace leakgate {
 
-// How many groups tables have if nothing is asked for: the first table of an overview, its others,
-// and a table alone.
+// The default numbers of groups: in the first table of an overview, in its other tables, and in a
+// single table.
 inline constexpr std::size_t kTopOfOverview = 10;
 inline constexpr std::size_t kTopOfTables = 5;
 inline constexpr std::size_t kTopOfOneTable = 20;
 
-// What a table of groups shows.
+// The content of a table of groups.
 struct GroupTable {
   StackLookup& stacks;
   GroupBy by{};
@@ -35,8 +35,8 @@ struct GroupTable {
 [[nodiscard]] std::string StackLines(StackFrames& frames, std::uint32_t stack,
                                      std::optional<std::size_t> depth, const TextStyle& style);
 
-// `cells` makes those of a group, and of what the groups that are left out are in all, which has no
-// name.
+// `cells` makes the cells of a group, and those of the sum of the groups that are left out, which
+// has no name.
 template <typename Sums, typename CellsOf>
 std::string GroupTableText(const GroupTable& shown, const std::vector<Group<Sums>>& groups,
                            TextTable table, const TextStyle& style, const CellsOf& cells) {
@@ -58,11 +58,11 @@ std::string GroupTableText(const GroupTable& shown, const std::vector<Group<Sums
   return table.TextOfFirst(shown.title, groups, shown.top, add, rest);
 }
 
-// Adds what is known of a group's windows and its stack.
+// Adds a group's windows and its stack, as far as they are known.
 void AddStackJson(nlohmann::ordered_json& json, const GroupTable& shown, WindowRange windows,
                   std::uint32_t stack);
 
-// Returns the table of `count` groups, of which `row` makes the JSON of one by its index.
+// Returns the table of `count` groups. `row` makes the JSON of one by its index.
 [[nodiscard]] nlohmann::ordered_json GroupTableJson(
     const GroupTable& shown, std::size_t count,
     const std::function<nlohmann::ordered_json(std::size_t index)>& row);

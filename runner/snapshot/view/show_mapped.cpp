@@ -49,7 +49,7 @@ class MappedTables {
     return {columns, style_};
   }
 
-  // What is known of some mappings only is at least so much.
+  // If the value is known of some mappings only, it is shown as a lower bound.
   static std::string ResidentCell(const MappedAmount& amount) {
     if (amount.ArePagesUnknown()) return "not known";
     return (amount.unknown_bytes != 0 ? ">= " : "") + FormatBytes(amount.resident_bytes);

@@ -15,7 +15,7 @@
 
 namespace leakgate {
 
-// How many sites each table has if nothing is asked for.
+// The default number of sites in each table.
 inline constexpr std::size_t kTopOfSites = 20;
 
 // Returns "+1.0 MiB".
@@ -23,8 +23,8 @@ inline constexpr std::size_t kTopOfSites = 20;
   return (bytes > 0 ? "+" : "") + FormatBytes(bytes);
 }
 
-// Makes a table of the first `top` of `sites`, if there are any. `cells` makes those of one's sums,
-// and of what the sites that are left out sum up to.
+// Makes a table of the first `top` of `sites`, if there are any. `cells` makes the cells of one
+// site's sums, and those of the sum of the sites that are left out.
 template <typename Sums, typename CellsOf>
 std::string SitesText(std::string title, TextTable table,
                       const std::vector<const Site<Sums>*>& sites, std::size_t top,
@@ -41,7 +41,7 @@ std::string SitesText(std::string title, TextTable table,
   return table.TextOfFirst(std::move(title), sites, top, add, rest);
 }
 
-// Returns the lines behind a comparison that tell which modules have no symbols.
+// Returns the lines after a comparison that say which modules have no symbols.
 [[nodiscard]] std::string ProblemsText(const std::vector<std::string>& problems,
                                        const TextStyle& style);
 

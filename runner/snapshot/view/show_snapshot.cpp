@@ -30,7 +30,7 @@ std::string GroupsText(SnapshotView& view, GroupBy by, std::size_t top,
                         [&](const SnapshotGroup& group) { return AmountCells(group.sums, total); });
 }
 
-// A table of one group tells nothing, and is left out.
+// A table with a single group would show nothing new, and is left out.
 std::string OverviewText(SnapshotView& view, const ShowOptions& options, const TextStyle& style) {
   std::string text =
       GroupsText(view, GroupBy::kSite, options.top.value_or(kTopOfOverview), {}, style);

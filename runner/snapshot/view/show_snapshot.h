@@ -27,7 +27,7 @@ enum class SnapshotLayout {
   kTree,    // the call tree
 };
 
-// What is shown: live blocks, or what the program has mapped itself.
+// What is shown: live blocks, or the mappings that the program has made itself.
 enum class SnapshotThings { kBlocks, kMappings };
 
 struct ShowOptions {
@@ -63,19 +63,18 @@ struct FactLine {
   std::string text;
 };
 [[nodiscard]] std::vector<FactLine> HeadingLines(SnapshotView& view, SnapshotThings shown);
-// Returns those that are known of a file before its blocks are read.
+// Returns the lines that are known before the blocks of a file are read.
 [[nodiscard]] std::vector<FactLine> LinesOf(const SnapshotFacts& facts);
 
-// Return what has been mapped (show_mapped.cpp): the tables or the tree, and the same as members of
-// `json`.
+// Return the mappings (show_mapped.cpp): the tables or the tree, and the same as members of `json`.
 [[nodiscard]] std::string MappedText(SnapshotView& view, const ShowOptions& options,
                                      const TextStyle& style);
 void AddMappedJson(SnapshotView& view, const ShowOptions& options, nlohmann::ordered_json& json);
 [[nodiscard]] nlohmann::ordered_json MappedJson(const MappedAmount& amount);
-// Returns what is shown where no stack matches the filters.
+// Returns the text that is shown if no stack matches the filters.
 [[nodiscard]] std::string NothingMatchesText();
 
-// Returns a line for everything of the process that the snapshot misses.
+// Returns a line for everything that the snapshot lacks of the process.
 [[nodiscard]] std::vector<std::string> MissingFrom(const SnapshotContents& contents);
 
 }  // namespace leakgate

@@ -1,5 +1,5 @@
-// What call sites sum up to, `Sums`, in one snapshot or recording and in another, by the sites'
-// names: addresses mean nothing between two processes.
+// The sums of call sites, `Sums`, in one snapshot or recording and in another, by the sites' names:
+// addresses mean nothing between two processes.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace leakgate {
 
-// Tells whether a call site on another line is another one.
+// Whether call sites on different lines are different sites.
 enum class Lines { kTellApart, kMayHaveMoved };
 
 // What identifies a call site in a comparison; not made printable.
@@ -27,7 +27,7 @@ struct SiteName {
   friend auto operator<=>(const SiteName&, const SiteName&) = default;
 };
 
-// Returns the call site of `stack`; of a stack without frames, why it has none.
+// Returns the call site of `stack`. For a stack without frames, the name says why it has none.
 [[nodiscard]] SiteName SiteNameOf(StackFrames& frames, std::uint32_t stack, Lines lines);
 
 template <typename Sums>
@@ -59,7 +59,7 @@ class SiteSums {
 
   [[nodiscard]] const Sums& total() const { return total_; }
 
-  // Returns the sites whose sums are `shown`, those with the greatest `key` of them first. Call it
+  // Returns the sites whose sums are `shown`, those with the greatest `key` first. May be called
   // once.
   template <typename Shown, typename Key>
   [[nodiscard]] std::vector<Site<Sums>> Take(const Shown& shown, const Key& key) {

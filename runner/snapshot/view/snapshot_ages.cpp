@@ -116,7 +116,7 @@ Expected<void> SnapshotAges::Add(LiveBlock block, Counting counting) {
   return {};
 }
 
-// The files are read to their ends, for their closings, and to find out if one is cut off.
+// The files are read to their ends, for their closings, and to detect one that is cut off.
 Expected<void> SnapshotAges::Finish() {
   for (const Earlier& it : earlier_) {
     do {
@@ -129,7 +129,7 @@ Expected<void> SnapshotAges::Finish() {
 }
 
 // A process may allocate while it is copied. So a block in a snapshot is older than the end of the
-// copying, and a block that is not in it is younger than its begin.
+// copying, and a block that is not in the snapshot is younger than its begin.
 std::string SnapshotAges::NameOf(std::size_t first) const {
   const std::uint64_t now = shown_.taken_ns;
   const auto least = [&] { return AgeText(now, earlier_[first].blocks->closing().finished_ns); };

@@ -1,5 +1,5 @@
-// Tells the age of a snapshot's blocks by earlier snapshots of the same process (`--since`): a
-// block is as old as the first snapshot from which on all of them have it.
+// Finds out the age of a snapshot's blocks from earlier snapshots of the same process (`--since`):
+// a block is as old as the first snapshot since which all have it.
 //
 //   taken at   12:00   12:10   12:20   12:30 (shown)
 //   block A      x       x       x       x     at least 30 min
@@ -25,9 +25,10 @@ namespace leakgate {
 
 class SnapshotAges {
  public:
-  // `since` are files and directories. A directory stands for its earlier snapshots of the same
-  // process. If there are more than kMostFiles, some are left out at even distances. A usage error
-  // tells that a named file is of another process or not earlier, or that a directory has none.
+  // `since` contains files and directories. A directory stands for its earlier snapshots of the
+  // same process. If there are more than kMostFiles, some are left out at even distances. Returns a
+  // usage error if a named file is of another process or not earlier, or if a directory has no such
+  // snapshot.
   [[nodiscard]] static Expected<std::unique_ptr<SnapshotAges>> Open(
       const std::vector<std::filesystem::path>& since, const SnapshotFacts& shown);
   static constexpr std::size_t kMostFiles = 32;
@@ -43,7 +44,7 @@ class SnapshotAges {
   // Adds the next block of the shown snapshot, by address.
   [[nodiscard]] Expected<void> Add(LiveBlock block, Counting counting);
 
-  // Reads the rest of the earlier files. Call it once, after all blocks have been added.
+  // Reads the rest of the earlier files. Must be called once, after all blocks have been added.
   [[nodiscard]] Expected<void> Finish();
 
   struct Age {

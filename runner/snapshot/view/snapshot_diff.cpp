@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A program may be a link to a file whose name says which build it is.
+// A program may be a link to a file whose name contains its build.
 bool AreOneProgram(const SnapshotFacts& a, const SnapshotFacts& b) {
   return fs::path(a.name).filename() == fs::path(b.name).filename() ||
          fs::path(a.image).filename() == fs::path(b.image).filename();
@@ -72,13 +72,13 @@ void AddPagesProblems(const std::string& file, const std::vector<SnapshotMapping
     if (!mapping.pages.are_known) unknown += mapping.bytes;
   }
   if (problem.empty() && unknown != 0) {
-    problem = fmt::format("the kernel did not tell of {}",
+    problem = fmt::format("the kernel gave no information about {}",
                           FormatBytes(static_cast<std::int64_t>(unknown)));
   }
   if (!problem.empty()) diff.pages_problems.push_back(fmt::format("{}: {}", file, problem));
 }
 
-// Adds up `stacks` by call site. What was in memory is known of both, or it is no change.
+// Adds up `stacks` by call site. A change of resident memory counts only if both snapshots know it.
 void Conclude(ChangedStacks& stacks, const UseStacks& use_stacks, SnapshotDiff& diff) {
   for (ChangedStack& it : stacks.mappings) {
     if (diff.pages_problems.empty()) break;
@@ -95,7 +95,7 @@ void Conclude(ChangedStacks& stacks, const UseStacks& use_stacks, SnapshotDiff& 
   if (use_stacks) use_stacks(diff, stacks);
 }
 
-// What each stack has allocated from the first to the second.
+// Returns what each stack has allocated between the first and the second.
 std::vector<Amount> AllocatedBetween(const BlockStream& first, const BlockStream& second,
                                      std::size_t stacks) {
   std::vector<Amount> allocated(stacks);

@@ -1,4 +1,4 @@
-// Finds out and shows what has changed between two snapshots.
+// Finds and shows what has changed between two snapshots.
 //
 // If they are of one process, blocks are compared one by one, in one pass over both files: a
 // block is kept if both have it with the same address, size, kind, stack, window and thread. A
@@ -28,8 +28,9 @@ namespace leakgate {
 
 struct SnapshotDiff {
   bool is_same_process = false;
-  bool is_same_image = false;  // always, of one process; else the same file name
-  bool has_lines = false;      // call sites are told apart by their lines, too
+  // Always true for one process; otherwise, whether the file names are equal.
+  bool is_same_image = false;
+  bool has_lines = false;  // call sites are also distinguished by their lines
   SnapshotFacts first;
   SnapshotFacts second;
   std::vector<std::string> files;            // both
@@ -37,10 +38,10 @@ struct SnapshotDiff {
   std::vector<std::string> module_problems;  // "MODULE: why it has no symbols"
   SnapshotChange total;
   std::vector<SiteChange> sites;  // by growth, the greatest first
-  // What the program has mapped itself: amounts count mappings instead of blocks.
+  // The mappings that the program has made itself: amounts count mappings instead of blocks.
   SnapshotChange mapped;
   std::vector<SiteChange> mapped_sites;
-  // What was allocated and freed in between: of one process that counts allocations by stack.
+  // What was allocated and freed in between, for one process that counts allocations by stack.
   bool has_churn = false;
   Churn churn;
   std::vector<SiteChurn> churn_sites;
@@ -54,14 +55,14 @@ struct DiffQuery {
   std::vector<std::filesystem::path> symbols{};  // directories of files by build-id
 };
 
-// A call stack of either snapshot. Of two processes, the same stack may come once of each.
+// A call stack of either snapshot. With two processes, the same stack may occur once for each.
 struct ChangedStack {
   StackFrames* frames = nullptr;
   std::uint32_t stack = 0;
   SnapshotChange change{};
 };
 
-// The stacks behind a comparison. They are there during the call that they are passed to.
+// The stacks behind a comparison. They are valid during the call to which they are passed.
 struct ChangedStacks {
   std::vector<ChangedStack> blocks{};
   std::vector<ChangedStack> mappings{};
@@ -69,19 +70,18 @@ struct ChangedStacks {
 };
 using UseStacks = std::function<void(const SnapshotDiff& diff, const ChangedStacks& stacks)>;
 
-// Calls `use_stacks`, if there is such a function, once all is known but why modules have no
-// symbols. Returns a usage error if both are of one process and the second was taken before the
-// first.
+// Calls `use_stacks`, if it is set, once all is known except why modules have no symbols. Returns a
+// usage error if both are of one process and the second was taken before the first.
 [[nodiscard]] Expected<SnapshotDiff> DiffSnapshots(const std::filesystem::path& first,
                                                    const std::filesystem::path& second,
                                                    const DiffQuery& query,
                                                    const UseStacks& use_stacks = {});
 
-// Tells how the two are compared: "one process, 2.31 s apart: blocks are compared one by one".
+// Returns how the two are compared: "one process, 2.31 s apart: blocks are compared one by one".
 [[nodiscard]] std::string HowCompared(const SnapshotDiff& diff);
 
-// `top` limits how many sites are shown that have grown, and how many that have shrunk; also of
-// mappings.
+// `top` limits how many sites that have grown are shown, and how many that have shrunk. This also
+// holds for mappings.
 [[nodiscard]] std::string DiffText(const SnapshotDiff& diff, std::optional<std::size_t> top,
                                    const TextStyle& style);
 [[nodiscard]] nlohmann::ordered_json DiffJson(const SnapshotDiff& diff,
@@ -93,8 +93,8 @@ using ChangedSites = std::vector<const SiteChange*>;
 struct DiffParts {
   ChangedSites grown;     // the greatest growth first
   ChangedSites shrunk;    // the greatest loss first
-  ChangedSites touched;   // of mappings, as much as before, but more or less of it in memory
-  ChangedSites replaced;  // as much as before, but other blocks
+  ChangedSites touched;   // of mappings: the same amount, but more or less of it is in memory
+  ChangedSites replaced;  // the same amount, but other blocks
 };
 
 // REQUIRES: `sites` are sorted by growth, the greatest first.

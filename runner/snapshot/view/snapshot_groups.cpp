@@ -78,8 +78,8 @@ Groups ByWindow(SnapshotView& view) {
   return groups;
 }
 
-// Tells by its window when a block was allocated: if the window has ended, at least so long ago;
-// else at most as long ago as the window began.
+// Returns when a block was allocated, as its window shows: if the window has ended, at least so
+// long ago; otherwise at most as long ago as the window began.
 std::string AgeText(const SnapshotContents& contents, std::uint32_t id) {
   const auto found = contents.windows.find(id);
   if (found == contents.windows.end()) return "not known";

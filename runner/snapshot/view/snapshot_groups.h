@@ -21,7 +21,7 @@ using SnapshotGroup = Group<Amount>;
 // Returns "in HttpTest.KeepAlive", or "in several windows, from A to B".
 [[nodiscard]] std::string WindowsText(const SnapshotContents& contents, WindowRange windows);
 
-// Returns "began 2.31 s before, still open", of a window.
+// Returns "began 2.31 s before, still open" for a window.
 [[nodiscard]] std::string WhenText(const SnapshotContents& contents, std::uint32_t id);
 
 // Returns the word for a kind of allocation, by its number.

@@ -1,4 +1,4 @@
-// Shows what is known of the whole snapshot, as text and as JSON.
+// Shows the facts about the whole snapshot, as text and as JSON.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -42,7 +42,7 @@ std::string CommandText(const SnapshotFacts& facts) {
   return fmt::format("{}", fmt::join(facts.command_line, " "));
 }
 
-// `copying` is how long it was copied for: empty if that is not known.
+// `copying` is how long the copying took: empty if that is not known.
 std::string MomentText(SnapshotMoment moment, const std::string& copying) {
   switch (moment) {
     case SnapshotMoment::kEnded:

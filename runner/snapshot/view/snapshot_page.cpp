@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 
 Json NumbersOf(const Amount& amount) { return {amount.bytes, amount.blocks}; }
 
-// What is freed is never reserved.
+// Freed memory is never reserved.
 Json NumbersOfOther(const Amount& amount) { return {amount.bytes, amount.blocks, 0}; }
 Json NumbersOfOther(const MappedAmount& amount) {
   return {amount.committed_bytes, amount.mappings, amount.reserved_bytes};
@@ -33,7 +33,7 @@ class SnapshotPage {
   void Write(const ReadSource& read_source) {
     const auto [before, behind] = HtmlTemplateHalves();
     out_ << before << "{\"snapshot\":" << ScriptJson(Facts());
-    // Few stacks at most, and they come first, so that there is room for them.
+    // These are few stacks, and they come first, so that there is room for them.
     const Json mapped = Others(MappedGroupsOf(view_, GroupBy::kSite));
     const bool has_freed = (view_.contents().facts.stack_events & kStacksOfFree) != 0;
     const Json freed = has_freed ? Others(GroupsOf(view_, GroupBy::kFreedBy)) : Json();

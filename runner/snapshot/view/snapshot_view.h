@@ -29,7 +29,7 @@ struct StackTally {
   Amount amount() const { return {bytes, blocks}; }
 };
 
-// The amounts of a snapshot's blocks, counted in one pass. Nothing is kept of a block itself.
+// The amounts of a snapshot's blocks, counted in one pass. The blocks themselves are not kept.
 class SnapshotTally {
  public:
   // Class n has blocks of at most 1 << n bytes and more than half of that; class 0 has blocks of
@@ -59,11 +59,11 @@ class SnapshotTally {
 // Returns the stacks that have blocks, by id.
 [[nodiscard]] std::vector<StackAmount> AmountsByStack(const SnapshotTally& tally);
 
-// What is to be shown of a snapshot.
+// What part of a snapshot is to be shown.
 struct SnapshotQuery {
   StackQuery stacks{};  // of the blocks
-  // Earlier snapshots, or directories of them, that tell the age of blocks. Without them, windows
-  // tell it.
+  // Earlier snapshots, or directories of them, which show the age of blocks. Without them, windows
+  // show it.
   std::vector<std::filesystem::path> since{};
 };
 
@@ -74,7 +74,7 @@ class SnapshotView {
   SnapshotView(const SnapshotView&) = delete;
   SnapshotView& operator=(const SnapshotView&) = delete;
 
-  // Call one of them, once. `name` is what the source is called.
+  // Call one of these two, once. `name` is the name of the source.
   [[nodiscard]] Expected<void> Read(const std::filesystem::path& file);
   [[nodiscard]] Expected<void> Read(SnapshotSource source, const std::string& name);
   // Reads the blocks once more. REQUIRES: the snapshot has been read.
@@ -89,7 +89,7 @@ class SnapshotView {
   // Returns nullptr if no earlier snapshots were named.
   [[nodiscard]] const SnapshotAges* ages() const { return ages_.get(); }
 
-  // Tells whether the blocks of `stack` are to be shown.
+  // Returns whether the blocks of `stack` are to be shown.
   [[nodiscard]] bool Matches(std::uint32_t stack) { return stacks_.Matches(stack); }
 
  private:

@@ -82,7 +82,7 @@ std::uint64_t EndOf(const SnapshotMapping& mapping) {
          std::min(mapping.bytes, ~mapping.address);  // a hostile one would wrap around
 }
 
-// A set of addresses. It adds up how far an address is above those below it.
+// A set of addresses. It sums up how far an address is above those below it.
 class Distances {
  public:
   void Add(std::uint64_t address) { addresses_.push_back(address); }
@@ -133,7 +133,7 @@ class Committed {
   }
 
   // Returns how many bytes of `mapping` the same call has mapped here. A mapping that moved to
-  // another owner while it was copied may be there twice.
+  // another owner while it was copied may occur twice.
   [[nodiscard]] std::uint64_t BytesOf(const SnapshotMapping& mapping) const {
     const auto known = by_origin_.find(OriginOf(mapping));
     if (known == by_origin_.end()) return 0;

@@ -17,7 +17,7 @@ struct SnapshotChange {
   Amount after;     // live in the second
   Amount appeared;  // only in the second; known only of one process
   Amount gone;      // only in the first; known only of one process
-  // Of mappings: how much of them was in memory, as far as that is known.
+  // For mappings: how much of them was in memory, as far as that is known.
   std::int64_t resident_before = 0;
   std::int64_t resident_after = 0;
 
@@ -28,7 +28,7 @@ struct SnapshotChange {
 
 SnapshotChange& operator+=(SnapshotChange& a, const SnapshotChange& b);
 
-// What was allocated between two snapshots of one process, and freed of it, by counters.
+// What was allocated and freed between two snapshots of one process, by counters.
 struct Churn {
   Amount allocated;
   Amount freed;  // whenever it was allocated
@@ -44,24 +44,25 @@ using SiteChurn = Site<Churn>;
 
 // Returns the sites that have changed, the greatest growth first.
 [[nodiscard]] std::vector<SiteChange> ChangesOf(SiteSums<SnapshotChange>& sites);
-// Returns the sites, those first of which most was allocated and freed in between.
+// Returns the sites with the largest churn first.
 [[nodiscard]] std::vector<SiteChurn> ChurnsOf(SiteSums<Churn>& sites);
 
 // Returns the churn of a stack that has allocated `allocated` in between, and whose live blocks
-// have changed so. A process that runs on is counted and copied at slightly different moments:
-// nothing is negative all the same.
+// have changed by `change`. A process that runs is counted and copied at slightly different
+// moments, so negative results are set to 0.
 [[nodiscard]] Churn ChurnOf(Amount allocated, const SnapshotChange& change);
 
 // The rest compares the mappings of two snapshots of one process. Pure.
 //
-// A mapping is identified by the call that made it and its time. What munmap cuts off is gone,
-// and the rest is kept, also in two pieces. A mapping that mremap has enlarged belongs to that
-// call, as a block does after realloc.
+// A mapping is identified by the call that made it and its time. The part that munmap cuts off is
+// gone, and the rest is kept, possibly in two pieces. A mapping that mremap has enlarged belongs to
+// that call, as a block does after realloc.
 //
 //   before  [ A              ] [ B ]
 //   after   [ A ]      [ A   ]       [ C ]     gone: the middle of A, and B; appeared: C
 //
-// A mapping that is only reserved is left out, but for what of it is in memory all the same.
+// A mapping that is only reserved is left out, except for the part of it that is in memory
+// nevertheless.
 
 // The change of one stack. Its `blocks` are mappings: a mapping is kept if any byte of it is.
 using StackChange = std::pair<std::uint32_t, SnapshotChange>;
@@ -72,7 +73,7 @@ using StackChange = std::pair<std::uint32_t, SnapshotChange>;
 
 // Returns the amount of one mapping, which is zero if it is only reserved.
 [[nodiscard]] Amount CommittedIn(const SnapshotMapping& mapping);
-// Returns what of one mapping is in memory; 0 if it is not known.
+// Returns how much of one mapping is in memory; 0 if it is not known.
 [[nodiscard]] std::int64_t ResidentIn(const SnapshotMapping& mapping);
 
 }  // namespace leakgate

@@ -36,7 +36,7 @@ StackFrames::StackFrames(const SnapshotContents& contents, Symbolizer& symbolize
   symbolizer_.MarkWrappers(FindWrappersBy({}));
 }
 
-// Size and time of its file identify a module without a build-id.
+// A module without a build-id is identified by the size and time of its file.
 bool StackFrames::IsUsable(const SnapshotModule& module) {
   const auto [known, is_new] = is_usable_.try_emplace(module.id, true);
   if (!is_new) return known->second;
@@ -80,7 +80,8 @@ std::vector<Frame> StackFrames::Symbolize(const SnapshotNode& node) {
   return nameless;
 }
 
-// What was looked up where the module's file was counts, whatever file is here.
+// Names that were looked up where the module's file was take precedence over a file on this
+// machine.
 std::vector<Frame> StackFrames::KnownAt(const SnapshotNode& node, const SnapshotModule& module,
                                         const std::vector<KnownFrame>& known) {
   const auto problem = contents_.symbol_problems.find(module.id);

@@ -1,5 +1,5 @@
-// The stacks of a snapshot with their functions and lines. Each address is symbolized once, when
-// it is first asked for. Stacks share their outer frames, so answers that are looked for frame by
+// The stacks of a snapshot with their functions and lines. Each address is symbolized once, when it
+// is first asked for. Stacks share their outer frames, so answers that are searched for frame by
 // frame are kept for each frame of the tree.
 //
 // One thread at a time.
@@ -51,8 +51,8 @@ class InnermostAnswer {
 
 class StackFrames {
  public:
-  // Both must outlive it. `contents` may grow meanwhile. From now on the symbolizer marks known
-  // wrappers.
+  // Both must outlive the object. `contents` may grow meanwhile. From now on the symbolizer marks
+  // known wrappers.
   StackFrames(const SnapshotContents& contents, Symbolizer& symbolizer);
   StackFrames(const StackFrames&) = delete;
   StackFrames& operator=(const StackFrames&) = delete;
@@ -70,8 +70,8 @@ class StackFrames {
   // several frames if functions were inlined.
   [[nodiscard]] std::vector<FrameId> FramesOf(std::uint32_t node);
 
-  // Returns the innermost frame of the user's own code, if there is one; of a wrapper only where
-  // there is no other.
+  // Returns the innermost frame of the user's own code, if there is one. A wrapper is returned only
+  // if there is no other.
   [[nodiscard]] std::optional<FrameId> UserFrameOf(std::uint32_t node);
 
   // Returns the user's own frame, else the innermost one; nullopt for an empty stack.
@@ -86,7 +86,7 @@ class StackFrames {
   // Returns the frames of one address, innermost first. REQUIRES: `node` is a frame.
   [[nodiscard]] const std::vector<FrameId>& FramesAt(std::uint32_t node);
 
-  // Returns, by id, why modules have no symbols; only of modules that frames were asked of.
+  // Returns, by id, why modules have no symbols; only for modules whose frames were asked for.
   [[nodiscard]] const std::map<std::uint32_t, std::string>& problems() const { return problems_; }
 
  private:
@@ -111,7 +111,7 @@ class StackFrames {
   InnermostAnswer wrappers_;  // answers the id of any frame of the user's, plus 1
 };
 
-// The stacks that --filter and --without let through. Each stack is looked at once.
+// The stacks that --filter and --without accept. Each stack is checked once.
 class StackFilters {
  public:
   // `frames` must outlive it.
@@ -126,7 +126,7 @@ class StackFilters {
     for (const std::string& pattern : without) add(pattern, without_);
   }
 
-  // Tells whether each pattern matches a frame of the stack, and none of the others does.
+  // Returns whether each pattern matches a frame of the stack, and none of the others does.
   [[nodiscard]] bool Match(std::uint32_t stack) {
     const auto matches = [&](InnermostAnswer& filter) {
       return filter.Of(stack) != InnermostAnswer::kNone;

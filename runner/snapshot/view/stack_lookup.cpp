@@ -36,14 +36,14 @@ StackLookup::StackLookup(const SnapshotContents& contents, StackQuery query, Sym
   symbolizer_.MarkWrappers(FindWrappersBy(DeclaredWrappers(files)));
 }
 
-// Which budgets apply is known when the program is.
+// Which budgets apply is known only when the program is known.
 void StackLookup::SetBudgets() {
   if (budgets_) return;
   budgets_.emplace(query_.budgets, contents_.facts.name);
   owners_ = budgets_->CodeOwners();
 }
 
-// The file for code that nobody owns is asked last, below.
+// The file for code without an owner is checked last, below.
 InnermostAnswer::Answer StackLookup::OwnerOfFrame(const Frame& frame) const {
   const BudgetFile* const owner = OwnerOf(owners_, {frame});
   if (owner == nullptr || owner->component == kUnowned) return InnermostAnswer::kNone;
@@ -107,7 +107,7 @@ std::string StackGrouping::TextOf(std::uint32_t stack) {
   return module.empty() ? "no known module" : module;
 }
 
-// The keys of stacks without frames tell why there are none. They are above all ids of frames.
+// The keys of stacks without frames encode why there are none. They are above all ids of frames.
 std::uint64_t SiteKeyOf(StackFrames& frames, std::uint32_t stack) {
   const std::optional<FrameId> site = frames.CallSiteOf(stack);
   return site ? frames.PlaceOf(*site) : (std::uint64_t{1} << 32) | stack;

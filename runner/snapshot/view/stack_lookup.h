@@ -1,4 +1,4 @@
-// What is looked up of the stacks of a file: their frames, whether they are to be shown, the
+// What is found out about the stacks of a file: their frames, whether they are to be shown, the
 // component that is charged with them, and the groups that they are in.
 #pragma once
 
@@ -41,14 +41,14 @@ class StackLookup {
   [[nodiscard]] bool IsFiltered() const {
     return !query_.filters.empty() || !query_.without.empty();
   }
-  // Tells whether `stack` is to be shown.
+  // Returns whether `stack` is to be shown.
   [[nodiscard]] bool Matches(std::uint32_t stack) { return filters_.Match(stack); }
 
   // Returns the component that is charged with what `stack` allocated, or an empty text. REQUIRES:
   // the facts are in `contents`.
   [[nodiscard]] std::string ComponentOf(std::uint32_t stack);
 
-  // Returns why modules have no symbols, by path; only of modules that frames were asked of.
+  // Returns why modules have no symbols, by path; only for modules whose frames were asked for.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> SymbolProblems() const;
 
  private:
@@ -90,8 +90,8 @@ class StackGrouping {
   std::vector<Group> groups_;
 };
 
-// Adds "MODULE: why it has no symbols" for each module that frames were asked of, unless `problems`
-// has that already.
+// Adds "MODULE: why it has no symbols" for each module whose frames were asked for, unless
+// `problems` has that already.
 void AddProblemsOf(const SnapshotContents& contents, const StackFrames& frames,
                    std::vector<std::string>& problems);
 
@@ -101,7 +101,7 @@ void AddProblemsOf(const SnapshotContents& contents, const StackFrames& frames,
 // Returns the name of a call site: its function, else "libnet.so+0x1a2b". It is not made
 // printable.
 [[nodiscard]] std::string NameOfFrame(const Frame& frame);
-// Returns what is shown as the call site of a stack without frames: why it has none.
+// Returns the text that is shown as the call site of a stack without frames: why it has none.
 [[nodiscard]] std::string NameWithoutFrames(std::uint32_t stack);
 // Returns "src/net/pool.cc:88", or an empty text if the place is not known.
 [[nodiscard]] std::string PlaceOfFrame(const Frame& frame);

@@ -1,4 +1,4 @@
-// A table as text: numbers in columns, aligned to the right, and behind them a name.
+// A table as text: numbers in columns, aligned to the right, followed by a name.
 //
 //   Grown: 1 of 2
 //        GROWTH          BYTES    BLOCKS
@@ -41,8 +41,8 @@ class TextTable {
   // Adds lines below the last row. They begin four columns in front of its name.
   void AddBelow(std::string_view lines);
 
-  // Adds a row for each of the first `top` entries by `add(*this, entry)`, and one for what the
-  // others are in all, whose cells `rest` makes. Returns the text of the table.
+  // Adds a row for each of the first `top` entries by `add(*this, entry)`, and one for the sum of
+  // the others, whose cells `rest` makes. Returns the text of the table.
   template <typename Entry, typename AddRow, typename Rest>
   std::string TextOfFirst(std::string title, const std::vector<Entry>& entries, std::size_t top,
                           const AddRow& add, const Rest& rest) {

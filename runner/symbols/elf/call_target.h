@@ -1,14 +1,14 @@
-// Tells which exported function a call instruction calls.
+// Finds out which exported function a call instruction calls.
 //
-// A stack tells where a call returns to, but not what was called: a stripped libc names none of its
-// internal functions, and an exported one such as setenv may jump into an internal one and so
-// leave the stack. Only the caller's call instruction tells.
+// A stack shows where a call returns to, but not what was called: a stripped libc names none of its
+// internal functions, and an exported one such as setenv may jump into an internal one and so leave
+// the stack. Only the caller's call instruction shows it.
 //
 //   call stub        stub: jmp *slot(%rip)    slot's relocation: setenv
 //   call *slot(%rip)                          slot's relocation: setenv
 //   call atexit      atexit: mov ...; jmp stub    (linked into each program)
 //
-// Nothing is told of a file for another processor, nor of calls within the module. Used by
+// The result is empty for a file of another processor, and for calls within the module. Used by
 // ModuleFile. Addresses are the file's own; the file is not trusted.
 #pragma once
 
@@ -23,7 +23,7 @@
 namespace leakgate {
 
 struct CallTarget {
-  std::string exported;          // without its version; empty if that cannot be told
+  std::string exported;          // without its version; empty if it cannot be found out
   bool through_pointer = false;  // the call goes neither to a fixed address nor through a slot
                                  // that the loader fills
 };

@@ -35,8 +35,8 @@ class DebugFunctions {
   // `module` must outlive this.
   explicit DebugFunctions(Dwfl_Module* module);
 
-  // Returns the functions at `address`, an address in the file, those that were inlined there
-  // included, innermost first. Empty if no unit has the address.
+  // Returns the functions at `address`, an address in the file, including those that were inlined
+  // there, innermost first. Empty if no unit has the address.
   [[nodiscard]] std::vector<DebugFunction> At(std::uint64_t address);
 
  private:
@@ -49,7 +49,7 @@ class DebugFunctions {
   };
 
   static void ReadFunctions(Unit& unit);
-  // By the line table.
+  // Uses the line table.
   static SourcePosition LineAt(Unit& unit, Dwarf_Addr address);
   // Returns where the inlined function was called.
   static SourcePosition CallPosition(Unit& unit, Dwarf_Die* inlined);

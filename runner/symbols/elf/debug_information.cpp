@@ -182,7 +182,7 @@ std::string QualifiedNames::Of(Dwarf_Die function, int depth) {
     const ScopeTree::Scope& scope = tree->At(at);
     Dwarf_Die die = scope.die;
     if (dwarf_tag(&die) == DW_TAG_subprogram) {
-      // A function's own entry may be outside its class, so its name is found anew.
+      // A function's own entry may be outside its class, so its name is searched again.
       return depth < kMostNestedFunctions ? Of(die, depth + 1) + "::" + name : name;
     }
     const std::string around = ScopeName(die);

@@ -1,9 +1,9 @@
 // A module's debug information (DWARF): its units, walks over their entries, and the names of
 // functions.
 //
-// Debug information names other files. elfutils opens them whatever they are, so what it would
-// open is looked at here first: it must be a regular file. The debug information is not
-// trusted either: a walk over it always ends. Used by one thread at a time.
+// Debug information names other files. elfutils opens them whatever they are, so this room first
+// checks what elfutils would open: it must be a regular file. The debug information is not trusted
+// either: a walk over it always ends. Used by one thread at a time.
 #pragma once
 
 #include <dwarf.h>
@@ -21,7 +21,8 @@
 namespace leakgate {
 
 struct DebugInformation {
-  Dwarf* dwarf = nullptr;  // null if there is none, or if it names something else than a file
+  // Null if there is none, or if it names something other than a regular file.
+  Dwarf* dwarf = nullptr;
   Dwarf_Addr bias = 0;
   // Where the files are that hold it: what they name by a relative path is looked for there.
   std::vector<std::filesystem::path> directories = {};
@@ -62,9 +63,9 @@ void ForEachUnit(const DebugInformation& information, Visit visit) {
 // No compiler nests entries deeper.
 inline constexpr int kMostNestedEntries = 200;
 
-// Calls `use(child)` for each child of `entry` until it returns false. All calls of one walk,
-// at any depth, share `reached`, the offset of the last entry that the walk has come to: in
-// sound debug information offsets only grow, so a walk ends where they do not.
+// Calls `use(child)` for each child of `entry` until it returns false. All calls of one walk, at
+// any depth, share `reached`, the offset of the last entry that the walk has reached: in valid
+// debug information offsets only grow, so a walk ends where they do not.
 template <typename Use>
 void ForEachChild(Dwarf_Die* entry, Dwarf_Off& reached, Use use) {
   Dwarf_Die child;

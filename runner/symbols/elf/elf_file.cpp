@@ -35,7 +35,7 @@ std::size_t LeadingUnderscores(std::string_view name) {
   return std::min(name.find_first_not_of('_'), name.size());
 }
 
-// Where the sections of a file end that hold code, by their numbers; 0 for others.
+// Where the sections of a file that contain code end, by their numbers; 0 for others.
 class CodeSections {
  public:
   explicit CodeSections(Elf* elf) {
@@ -137,7 +137,7 @@ void SymbolTable::Collect() {
       });
 }
 
-// Those without a size that are within a function.
+// Removes symbols without a size that are within a function.
 void SymbolTable::LeaveOutLabels() {
   std::uint64_t covered_until = 0;
   std::erase_if(symbols_, [&](const Symbol& symbol) {
@@ -165,14 +165,14 @@ bool SymbolTable::IsPreferred(const Symbol& a, const Symbol& b) {
 }
 
 std::string_view SymbolTable::NameAt(std::uint64_t address) {
-  // So many that begin before the address, and end before it, too, are passed over.
+  // So many symbols that begin before the address, and also end before it, are skipped.
   constexpr int kMostNested = 64;
   if (!is_read_) Read();
   const Symbol* found = nullptr;
   auto symbol = std::upper_bound(
       symbols_.cbegin(), symbols_.cend(), address,
       [](std::uint64_t wanted, const Symbol& candidate) { return wanted < candidate.begin; });
-  // One without a size reaches to the next one.
+  // A symbol without a size reaches to the next one.
   const auto reaches = [&](Iterator candidate) {
     if (address >= candidate->end) return false;
     if (candidate->has_size) return true;

@@ -93,8 +93,8 @@ class RangeMap {
 // symbols, with internal functions between them: the nearest symbol, which most tools take,
 // would be the wrong function.
 //
-// A program has tens of thousands of symbols, and some tens of addresses are asked for: names are
-// read and compared only where they are.
+// A program has tens of thousands of symbols, of which some tens are asked for: so names are read
+// and compared only for these.
 //
 // Addresses are those in the file.
 class SymbolTable {
@@ -110,7 +110,7 @@ class SymbolTable {
  private:
   struct Symbol {
     std::uint64_t begin;
-    std::uint64_t end;  // of its section, if the table does not tell its size
+    std::uint64_t end;  // of its section, if the table does not have its size
     const char* name;
     bool has_size;
     std::uint8_t binding_rank;
@@ -129,7 +129,7 @@ class SymbolTable {
 
 // Calls `use(symbol, address, name, elf)` for each symbol of a module with a name, of the tables
 // that elfutils would take: the full one of the file or of its debug file, or else the exported
-// symbols. `name` ends with a 0; `elf` is the file that the symbol's section counts in.
+// symbols. `name` ends with a 0; `elf` is the file to which the symbol's section number refers.
 template <typename Use>
 void ForEachSymbol(Dwfl_Module* module, Use use) {
   GElf_Addr bias = 0;

@@ -35,7 +35,7 @@ const Dwfl_Callbacks kOwnFileCallbacks = {
     .debuginfo_path = nullptr,
 };
 
-// `userdata` points at the path of the debug file.
+// `userdata` points to the path of the debug file.
 int OpenKnownDebugFile(Dwfl_Module*, void** userdata, const char*, GElf_Addr, const char*,
                        const char*, GElf_Word, char** name) {
   const std::string& path = *static_cast<const std::string*>(*userdata);
@@ -88,7 +88,7 @@ bool ReturnsBlock(std::string_view function) {
 std::string FunctionName(const DebugFunction& function, const std::string& symbol) {
   if (!function.name.empty() && !symbol.starts_with("_Z")) return function.name;
   const std::string name = Demangle(function.linkage_name.empty() ? symbol : function.linkage_name);
-  // The demangler does not know all names of C++.
+  // The demangler does not support all names of C++.
   return name.starts_with("_Z") && !function.name.empty() ? function.name : name;
 }
 
@@ -179,7 +179,7 @@ void ModuleFile::AddCallTarget(std::uint64_t return_address, Frame& frame) const
 }
 
 std::vector<Frame> ModuleFile::FramesAt(std::uint64_t return_address) {
-  // This is in the call itself: what follows it may be another line or function.
+  // This address is within the call itself: what follows the call may be another line or function.
   const std::uint64_t address = return_address - 1;
   if (!debug_functions_) debug_functions_.emplace(opened_.module);
   std::vector<DebugFunction> functions = debug_functions_->At(address);

@@ -1,4 +1,4 @@
-// The file of a module on disk, with all that describes its addresses: symbol tables, debug
+// The file of a module on disk, with everything that describes its addresses: symbol tables, debug
 // information and call instructions.
 //
 // Each file has a Dwfl of its own, at bias 0, because modules may have held the same addresses at
@@ -31,13 +31,13 @@ struct OpenedModule {
   Dwfl_Module* module = nullptr;  // null if the file cannot be read; else owned by `dwfl`
 };
 
-// Opens the file at `path`. Its debug information is read from `debug_path`, or looked for if
+// Opens the file at `path`. Its debug information is read from `debug_path`, or searched for if
 // that is empty.
 [[nodiscard]] OpenedModule OpenWithElfutils(const std::string& path, DebugSource source,
                                             const std::string& debug_path = "");
 
-// Returns whether all that describes the addresses of the file is in the file itself: neither in a
-// separate debug file, nor in parts that -gsplit-dwarf or dwz have put elsewhere.
+// Returns whether everything that describes the addresses of the file is in the file itself:
+// neither in a separate debug file, nor in parts that -gsplit-dwarf or dwz have put elsewhere.
 [[nodiscard]] bool HasItsOwnDebugInformation(Dwfl_Module* module);
 
 class ModuleFile {
@@ -47,8 +47,8 @@ class ModuleFile {
     ModuleFileState state = ModuleFileState::kMissing;
   };
 
-  // Opens the file at the module's path, or else a file of the same build-id from `files` or
-  // from a server. If `files` is null, only the module's path counts. The file has always the
+  // Opens the file at the module's path, or else a file of the same build-id from `files` or from a
+  // server. If `files` is null, only the module's path is tried. The opened file always has the
   // build-id that was mapped.
   [[nodiscard]] static OpenResult Open(const Module& module, DebugSource source,
                                        SymbolFiles* files = nullptr);
@@ -61,10 +61,10 @@ class ModuleFile {
   // Debug information is not read.
   [[nodiscard]] Frame SymbolAt(std::uint64_t return_address);
 
-  // Returns whether all that describes the file's addresses is in the file itself, or was not to be
-  // looked for elsewhere.
+  // Returns whether everything that describes the file's addresses is in the file itself, or was
+  // not to be searched for elsewhere.
   [[nodiscard]] bool IsWhole() const;
-  // The same of what SymbolAt tells.
+  // Does the same for what SymbolAt returns.
   [[nodiscard]] bool HasItsOwnSymbols() const;
 
  private:

@@ -75,7 +75,7 @@ class ServedModule {
   static constexpr char kName[] = "wanted";
   static constexpr GElf_Addr kBegin = 0x1000;
 
-  // elfutils does not always tell the path of the file that it has opened.
+  // elfutils does not always report the path of the file that it has opened.
   static std::string PathOf(const UniqueFd& fd) {
     std::error_code unknown;
     return fs::read_symlink(fmt::format("/proc/self/fd/{}", fd.get()), unknown).string();
@@ -101,7 +101,7 @@ namespace fs = std::filesystem;
 
 constexpr char kSystemDirectory[] = "/usr/lib/debug";
 
-// Returns "/usr/lib/debug/.build-id/ab/cdef0123.debug", say.
+// Returns a path such as "/usr/lib/debug/.build-id/ab/cdef0123.debug".
 fs::path SystemPath(const std::string& build_id, const char* suffix) {
   if (build_id.size() < 3) return {};
   return fs::path(kSystemDirectory) / ".build-id" / build_id.substr(0, 2) /
@@ -138,8 +138,8 @@ std::vector<fs::path> PlacesFor(const std::string& build_id, const char* file, c
   return places;
 }
 
-// Returns whether the file has the checksum that .gnu_debuglink tells. A larger file is not read:
-// it certainly has a build-id.
+// Returns whether the file has the checksum that .gnu_debuglink contains. A larger file is not
+// read: it certainly has a build-id.
 bool HasChecksum(const UniqueFd& file, GElf_Word wanted) {
   constexpr std::size_t kMostBytes = std::size_t{8} << 30;
   const ElfHandle elf = OpenElf(file);
@@ -218,7 +218,7 @@ const std::optional<SilentServers>& ServersGivenUp() { return g_given_up; }
 
 int FindSeparateFile(Dwfl_Module* module, void** userdata, const char* name, GElf_Addr base,
                      const char* file, const char* link, GElf_Word checksum, char** found) {
-  // In this way elfutils asks for the parts that dwz has shared, which libdw finds by itself.
+  // This is how elfutils asks for the parts that dwz has shared, which libdw finds by itself.
   if (link != nullptr && checksum == 0) return -1;
   const std::string build_id = BuildIdOf(module);
   for (const fs::path& place : PlacesFor(build_id, file, link)) {

@@ -1,9 +1,9 @@
-// Finds the files that have the symbols of modules: separate debug files, and files elsewhere than
+// Finds the files with the symbols of modules: separate debug files, and files that are no longer
 // where the module was mapped.
 //
 // elfutils opens whatever has the name of a debug file: it would wait for a FIFO, or read a device
-// for ever. So leakgate looks for debug files itself, in the places where elfutils would look, and
-// opens regular files only.
+// for ever. So leakgate searches for debug files itself, in the same places as elfutils, and opens
+// regular files only.
 //
 // Used by one thread at a time. The files are not trusted.
 #pragma once
@@ -58,8 +58,8 @@ class SymbolFiles {
 int FindSeparateFile(Dwfl_Module* module, void** userdata, const char* name, GElf_Addr base,
                      const char* file, const char* link, GElf_Word checksum, char** found);
 
-// Returns whether elfutils may look for the files of this build-id: below /usr/lib/debug nothing
-// but regular files must have the names that it would open.
+// Returns whether elfutils may search for the files of this build-id: below /usr/lib/debug only
+// regular files may have the names that it would open.
 [[nodiscard]] bool MayLookUpBuildId(const std::string& build_id);
 
 }  // namespace leakgate

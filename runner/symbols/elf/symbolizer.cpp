@@ -9,7 +9,8 @@
 
 namespace leakgate {
 struct Symbolizer::Caches {
-  // One module's file, which is opened when something is asked that is not known without it.
+  // The file of one module, which is opened for the first question that cannot be answered without
+  // it.
   struct CachedModule {
     KeptSymbols* kept = nullptr;  // of earlier runs; null if nothing is kept
     std::optional<ModuleFile::OpenResult> opened{};
@@ -27,7 +28,7 @@ struct Symbolizer::Caches {
   static constexpr std::size_t kMostAddresses = 200'000;
   std::size_t left_to_keep = kMostAddresses;  // for later runs
 
-  // A program may have any number of addresses, and record those that it makes up.
+  // A program may have any number of addresses, and record ones that it makes up.
   void CountAddress(const Module& module) {
     constexpr std::size_t kUsualPath = 128;
     addresses += 1 + module.path.size() / kUsualPath;
@@ -44,7 +45,7 @@ struct Symbolizer::Caches {
     return is_enough ? DebugSource::kOwnFile : DebugSource::kAnyFile;
   }
 
-  // Most frames of a stack are of the same module as the one before.
+  // Most frames of a stack belong to the same module as the one before.
   CachedModule& For(const Module& module) {
     if (latest != by_path_and_build_id.end() && latest->first.first == module.path &&
         latest->first.second == module.build_id) {

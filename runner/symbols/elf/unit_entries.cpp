@@ -18,10 +18,10 @@ struct UnitShape {
 
 // How to step over the value of one attribute.
 enum class Step : std::uint8_t {
-  kFixed,   // so many bytes
+  kFixed,   // a fixed number of bytes
   kLeb,     // a number of any length
   kText,    // up to a zero
-  kBlock1,  // a length, and so many bytes
+  kBlock1,  // a length, and as many bytes
   kBlock2,
   kBlock4,
   kBlockLeb,
@@ -111,7 +111,7 @@ std::optional<AttributeStep> StepOver(unsigned form, const UnitShape& unit) {
   }
 }
 
-// Reads within the unit; where that fails once, it fails from then on.
+// Reads within the unit. Once a read has failed, all later ones fail.
 class EntryCursor {
  public:
   explicit EntryCursor(std::span<const std::uint8_t> unit) : rest_(unit) {}
@@ -141,7 +141,7 @@ class EntryCursor {
     return number;
   }
 
-  // Returns the bytes of a block; none of other values.
+  // Returns the bytes of a block; nothing for other values.
   std::span<const std::uint8_t> StepOver(const AttributeStep& step) {
     switch (step.step) {
       case Step::kFixed:
@@ -188,7 +188,7 @@ class EntryCursor {
 // The abbreviations of one unit, by their codes, which compilers number from 1 on.
 class Shapes {
  public:
-  // Returns false if one of them has something that is not known here.
+  // Returns false if one of them contains something unknown.
   bool Read(Dwarf_Die unit, const UnitShape& shape) {
     Dwarf_Off offset = 0;
     std::size_t length = 0;
@@ -217,7 +217,7 @@ class Shapes {
     unsigned name = 0;
     unsigned form = 0;
     Dwarf_Off ignored = 0;
-    // It fails behind the last one. dwarf_getattrcnt counts constants of the abbreviation itself as
+    // It fails after the last one. dwarf_getattrcnt counts constants of the abbreviation itself as
     // attributes (elfutils 0.188).
     for (std::size_t i = 0; dwarf_getabbrevattr(abbrev, i, &name, &form, &ignored) == 0; ++i) {
       std::optional<AttributeStep> step = StepOver(form, unit);
@@ -238,8 +238,9 @@ class Shapes {
   std::vector<std::optional<Shape>> shapes_;
 };
 
-// Whether an expression begins as those of variables do that stay at one place: with an address, or
-// an offset in thread-local storage. Others begin with a register, or the frame of their function.
+// Returns whether an expression begins like those of variables that stay at one place: with an
+// address, or an offset in thread-local storage. Others begin with a register, or the frame of
+// their function.
 bool IsFixedPlace(std::span<const std::uint8_t> location) {
   if (location.empty()) return false;
   switch (location.front()) {
@@ -259,7 +260,7 @@ bool IsFixedPlace(std::span<const std::uint8_t> location) {
 }  // namespace
 
 std::optional<UnitEntries> FindEntries(Dwarf_Die unit) {
-  // A unit's first entry is behind its header.
+  // A unit's first entry follows its header.
   const Dwarf_Off unit_entry = dwarf_dieoffset(&unit);
   const Dwarf_Off header = unit_entry - dwarf_cuoffset(&unit);
   std::size_t header_bytes = 0;

@@ -20,7 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kPatience(500);  // with the debug information of one file
+constexpr std::chrono::milliseconds kPatience(500);  // for the debug information of one file
 
 // Returns the address or number that `operation` puts on the stack; nullopt if it is another
 // operation. In a unit that -gsplit-dwarf has split, it is in a table of the other half.
@@ -78,7 +78,7 @@ class DebugVariables {
   Dwarf_Addr bias_ = 0;
   std::unordered_map<std::uint64_t, Dwarf_Die> by_address_;
   std::unordered_map<std::uint64_t, Dwarf_Die> thread_locals_;
-  // The directory in which each unit was compiled; null if the unit does not tell.
+  // The directory in which each unit was compiled; null if the unit does not have it.
   std::unordered_map<Dwarf_CU*, const char*> directories_;
 };
 
@@ -212,7 +212,7 @@ class VariableFile {
     return {address, address + sizeof(std::uint64_t)};
   }
 
-  // Returns whether the file would tell the same another time: see ModuleFile::IsWhole.
+  // Returns whether the file would give the same answer at another time: see ModuleFile::IsWhole.
   [[nodiscard]] bool TellsAll() const { return is_whole_ && debug_->HadTime(); }
 
   std::optional<Variable> ThreadLocalAt(std::uint64_t offset) {

@@ -11,9 +11,9 @@
 #include <cstring>
 #include <memory>
 
-// Of the C++ library, which declares it nowhere (LeakgateLibraries.cmake). It gives the name piece
-// by piece, and has no memory but on the stack: so it can be left at any moment. Returns 0 if all
-// of the name was given.
+// A function of the C++ library, which declares it in no header (LeakgateLibraries.cmake). It
+// passes on the name piece by piece, and has no memory except on the stack, so it can be left at
+// any moment. Returns 0 if the whole name was passed.
 extern "C" int __gcclibcxx_demangle_callback(const char* mangled,
                                              void (*use)(const char* text, std::size_t size,
                                                          void* attempt),
@@ -22,10 +22,10 @@ extern "C" int __gcclibcxx_demangle_callback(const char* mangled,
 namespace leakgate {
 namespace {
 
-// Of the processor's time, for one name. Others take some millionths of a second, and half a
-// thousandth if their text is as long as it may be.
+// The limit of processor time for one name. Usual names take some millionths of a second, and half
+// a thousandth if their text is as long as it may be.
 constexpr long kMostNs = 100'000'000;
-// Once so many names have taken too long, somebody makes them so.
+// After so many slow names, they are considered an attack.
 constexpr int kMostSlowNames = 20;
 constexpr long kMostNsThen = 2'000'000;
 // Shorter names cannot refer to themselves often enough to take long.
@@ -38,7 +38,7 @@ struct Attempt {
   char text[kMostDemangledBytes];
 };
 
-// Whom the signal ends; null if nobody.
+// The attempt that the signal ends; null if there is none.
 constinit thread_local std::atomic<Attempt*> t_timed{nullptr};
 
 int SignalOfTimer() { return SIGRTMIN + 7; }
@@ -50,7 +50,8 @@ void OnTimeOver(int) {
   siglongjmp(attempt->end, 1);
 }
 
-// Sends the thread a signal when it has worked for some time. It is unblocked while this lives.
+// Sends the thread a signal after it has worked for some time. The signal is unblocked while this
+// object lives.
 class WorkTimer {
  public:
   WorkTimer(Attempt& attempt, long most_ns) {
@@ -59,7 +60,8 @@ class WorkTimer {
     event.sigev_notify = SIGEV_THREAD_ID;
     event.sigev_signo = SignalOfTimer();
     event._sigev_un._tid = ::gettid();
-    // Past the C library: in older ones, these calls are in another library.
+    // The system call is made directly: in older C libraries, these functions are in another
+    // library.
     has_timer_ =
         is_handled && ::syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &timer_) == 0;
     if (!has_timer_) return;
@@ -101,8 +103,8 @@ void Append(const char* text, std::size_t size, void* to) {
   attempt.size += size;
 }
 
-// Returns whether the whole name is in `attempt`. Holds nothing that would have to be destroyed: it
-// may be left by a jump.
+// Returns whether the whole name is in `attempt`. Holds nothing that would have to be destroyed,
+// because a jump may leave the function.
 bool Spell(const char* mangled, Attempt& attempt) {
   if (sigsetjmp(attempt.end, 0) != 0) return false;
   return __gcclibcxx_demangle_callback(mangled, Append, &attempt) == 0;

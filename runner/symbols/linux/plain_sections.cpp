@@ -20,7 +20,7 @@
 namespace leakgate {
 namespace {
 
-// Of the gABI's "Section Compression"; <elf.h> of glibc 2.36 does not have it.
+// From the gABI's "Section Compression"; <elf.h> of glibc 2.36 does not have it.
 constexpr GElf_Word kCompressedByZstd = 2;
 
 constexpr std::uint64_t kMostPlainBytes = std::uint64_t{8} << 30;
@@ -62,7 +62,7 @@ std::vector<CompressedSection> CompressedSectionsOf(Elf* elf) {
   return sections;
 }
 
-// Puts them behind `end`. Returns where the last one ends; 0 if they are too large.
+// Places the sections after `end`. Returns where the last one ends; 0 if they are too large.
 std::uint64_t Place(std::uint64_t end, std::vector<CompressedSection>& sections) {
   const std::uint64_t most = end + kMostPlainBytes;
   for (CompressedSection& section : sections) {
@@ -78,7 +78,7 @@ struct Unmapper {
   void operator()(std::byte* begin) const { ::munmap(begin, bytes); }
 };
 
-// Decompresses into the copy, and says so in the section's header.
+// Decompresses into the copy, and corrects the section's header.
 void Decompress(const CompressedSection& section, std::uint64_t headers, std::byte* copy) {
   const std::size_t got = ::ZSTD_decompress(copy + section.offset, section.plain_bytes,
                                             section.bytes.data(), section.bytes.size());

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kMostFileBytes = 8ULL << 20;
 constexpr std::uint64_t kMostFolderBytes = 64ULL << 20;
 
-// The build-id of this program, which the linker has put into it; empty if it has not.
+// Returns the build-id of this program, which the linker has put into it; empty if it has not.
 std::string OwnBuildId() {
   std::string id;
   ::dl_iterate_phdr(
@@ -54,7 +54,7 @@ std::string TextOfTime(const timespec& time) {
   return fmt::format("{}.{:09}", time.tv_sec, time.tv_nsec);
 }
 
-// Returns what the file with what is known of `identity` is called.
+// Returns the name of the cache's file for what is known of `identity`.
 std::string FileNameOf(const std::string& identity) {
   XXH128_canonical_t hash;
   XXH128_canonicalFromHash(&hash, XXH3_128bits(identity.data(), identity.size()));

@@ -64,7 +64,7 @@ bool AreEqual(const UnwindRule& a, const UnwindRule& b) {
          a.is_plain == b.is_plain;
 }
 
-UnwindRule ReadAnew(const FrameSection& section, std::uint64_t pc) {
+UnwindRule ReadUncached(const FrameSection& section, std::uint64_t pc) {
   FrameRowReader reader;
   return FindRule(section, pc, reader);
 }
@@ -80,7 +80,7 @@ TEST(FrameRowReaderTest, ReadsOnAsItWouldReadAnew) {
       // Mostly forwards, and back within the function or to another one now and then.
       const std::uint64_t asked = before != 0 && random() % 8 == 0 ? before : pc;
       const UnwindRule rule = FindRule(code.section, asked, reader);
-      ASSERT_TRUE(AreEqual(rule, ReadAnew(code.section, asked))) << std::hex << asked;
+      ASSERT_TRUE(AreEqual(rule, ReadUncached(code.section, asked))) << std::hex << asked;
       if (rule.kind == UnwindRule::Kind::kCompact) ++with_rules;
       before = asked;
       if (random() % 8 == 0) before -= std::min(before - code.begin, random() % 64);

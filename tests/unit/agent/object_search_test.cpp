@@ -51,7 +51,7 @@ std::string Searched(std::uint64_t address) {
   const bool is_found = SearchObject(address, object);
   return Said(is_found, object);
 }
-std::string Told(std::uint64_t address) {
+std::string FoundByLinker(std::uint64_t address) {
   LoadedObject object;
   const bool is_found = agent::FindObject(reinterpret_cast<const void*>(address), object);
   return Said(is_found, object);
@@ -121,7 +121,8 @@ TEST(ObjectSearchTest, SaysWhatTheCLibrarySaysOfEachModule) {
       &addresses);
 
   ASSERT_GT(addresses.size(), 20U);
-  for (const std::uint64_t address : addresses) EXPECT_EQ(Searched(address), Told(address));
+  for (const std::uint64_t address : addresses)
+    EXPECT_EQ(Searched(address), FoundByLinker(address));
 }
 
 TEST(ObjectSearchTest, KnowsWhatIsInNoModule) {
@@ -155,7 +156,7 @@ TEST(ObjectSearchTest, TakesNoFileThatIsMappedAsDataForTheModuleBehind) {
   close(fd);
   const auto function = AddressOf(reinterpret_cast<void*>(&dlopen));
 
-  EXPECT_EQ(Searched(function), Told(function));
+  EXPECT_EQ(Searched(function), FoundByLinker(function));
   munmap(data, kPageBytes);
 }
 
@@ -163,15 +164,15 @@ TEST(ObjectSearchTest, TakesNoFileThatIsMappedAsDataForTheModuleBehind) {
 TEST(ObjectSearchTest, SaysNothingOfAModuleThatHasGone) {
   void* const one = Open("one");
   const std::uint64_t function = AddressOf(dlsym(one, "one"));
-  EXPECT_EQ(Searched(function), Told(function));
+  EXPECT_EQ(Searched(function), FoundByLinker(function));
   dlclose(one);
   EXPECT_EQ(Searched(function), "");
 
   void* const two = Open("two");
   const std::uint64_t other = AddressOf(dlsym(two, "two"));
-  EXPECT_EQ(Searched(other), Told(other));
+  EXPECT_EQ(Searched(other), FoundByLinker(other));
   // To the linker, a hole between segments is the module's as well.
-  EXPECT_THAT(Searched(function), ::testing::AnyOf("", Told(function)));
+  EXPECT_THAT(Searched(function), ::testing::AnyOf("", FoundByLinker(function)));
   dlclose(two);
 }
 
@@ -217,7 +218,7 @@ TEST(ObjectSearchTest, RemembersModulesForWhenTheListCannotBeHad) {
   setrlimit(RLIMIT_NOFILE, &none);
   const std::string remembered = Searched(function);
   setrlimit(RLIMIT_NOFILE, &before);
-  EXPECT_EQ(remembered, Told(function));
+  EXPECT_EQ(remembered, FoundByLinker(function));
   for (void* const library : opened) dlclose(library);
 }
 
@@ -238,14 +239,14 @@ TEST(ObjectSearchTest, ForgetsWhereModulesBegan) {
   void* const again = Open("two");
   const std::uint64_t function = AddressOf(dlsym(again, "two"));
   ASSERT_EQ(function & ~std::uint64_t{kPageBytes - 1}, begin);
-  EXPECT_EQ(Searched(function), Told(function));
+  EXPECT_EQ(Searched(function), FoundByLinker(function));
   rlimit before{};
   getrlimit(RLIMIT_NOFILE, &before);
   const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
   setrlimit(RLIMIT_NOFILE, &none);
   const std::string remembered = Searched(function);
   setrlimit(RLIMIT_NOFILE, &before);
-  EXPECT_EQ(remembered, Told(function));
+  EXPECT_EQ(remembered, FoundByLinker(function));
   dlclose(again);
 }
 
@@ -268,7 +269,7 @@ TEST(ObjectSearchDeathTest, MakesNoForbiddenCallInAProcessThatHasConfinedItself)
       {
         void* const opened = Open("four");
         const std::uint64_t function = AddressOf(dlsym(opened, "one"));
-        const std::string told = Told(function);
+        const std::string told = FoundByLinker(function);
         const MadeCode code(1 << 16);
         agent::RememberObjectsForGood();
         ForbidReading();
@@ -291,7 +292,7 @@ TEST(ObjectSearchTest, ServesThreadsThatLoadAndUnload) {
       void* const opened = dlopen(file.c_str(), RTLD_NOW);
       const std::uint64_t function = AddressOf(dlsym(opened, number % 2 == 0 ? "one" : "two"));
       last[number].store(function);
-      if (Searched(function) != Told(function)) ++wrong;
+      if (Searched(function) != FoundByLinker(function)) ++wrong;
       for (const auto& other : last) Searched(other.load());
       if (!Searched(code.address()).empty()) ++wrong;
       dlclose(opened);

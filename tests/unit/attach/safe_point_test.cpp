@@ -34,76 +34,77 @@ std::vector<PlacedFrame> OnOther(std::vector<PlacedFrame> inner) {
 }
 
 TEST(SafePointTest, WhereAThreadWaitsInASystemCall) {
-  EXPECT_EQ(WhyUnsafe(OnFirst({Library({"epoll_wait"}), Program()}), ThreadDoing::kWaits),
+  EXPECT_EQ(WhyUnsafe(OnFirst({Library({"epoll_wait"}), Program()}), ThreadRunState::kWaits),
             std::nullopt);
   // Of the C library's own frames, the outermost says what it is.
   EXPECT_EQ(WhyUnsafe(OnOther({Library(), Library({"pthread_cond_wait"}), Program()}),
-                      ThreadDoing::kWaits),
+                      ThreadRunState::kWaits),
             std::nullopt);
 }
 
 TEST(SafePointTest, WhereTheProgramsOwnCodeRuns) {
-  EXPECT_EQ(WhyUnsafe(OnFirst({Program(), Program()}), ThreadDoing::kRuns), std::nullopt);
-  EXPECT_EQ(WhyUnsafe(OnOther({Program(), Library({"qsort"}), Program()}), ThreadDoing::kRuns),
+  EXPECT_EQ(WhyUnsafe(OnFirst({Program(), Program()}), ThreadRunState::kRuns), std::nullopt);
+  EXPECT_EQ(WhyUnsafe(OnOther({Program(), Library({"qsort"}), Program()}), ThreadRunState::kRuns),
             std::nullopt);
 }
 
 TEST(SafePointTest, NotWhereTheCLibraryRuns) {
-  EXPECT_THAT(WhyUnsafe(OnFirst({Library({"memcpy"}), Program()}), ThreadDoing::kRuns),
+  EXPECT_THAT(WhyUnsafe(OnFirst({Library({"memcpy"}), Program()}), ThreadRunState::kRuns),
               Optional(std::string("memcpy")));
 }
 
 TEST(SafePointTest, NotWithinTheAllocator) {
-  EXPECT_THAT(WhyUnsafe(OnFirst({Library(), Library({"malloc"}), Program()}), ThreadDoing::kWaits),
-              Optional(std::string("malloc")));
+  EXPECT_THAT(
+      WhyUnsafe(OnFirst({Library(), Library({"malloc"}), Program()}), ThreadRunState::kWaits),
+      Optional(std::string("malloc")));
   EXPECT_THAT(WhyUnsafe(OnFirst({Library(), Library({"free"}), Library({"fclose"}), Program()}),
-                        ThreadDoing::kWaits),
+                        ThreadRunState::kWaits),
               Optional(std::string("free")));
-  EXPECT_TRUE(WhyUnsafe(OnFirst({Of(FrameOwner::kAllocator), Program()}), ThreadDoing::kRuns));
+  EXPECT_TRUE(WhyUnsafe(OnFirst({Of(FrameOwner::kAllocator), Program()}), ThreadRunState::kRuns));
 }
 
 // memalign jumps to a function that has no name: it may be that, or anything.
 TEST(SafePointTest, NotWhereTheCLibraryWasEnteredByAJump) {
-  EXPECT_TRUE(WhyUnsafe(OnFirst({Library(), Program()}), ThreadDoing::kWaits));
+  EXPECT_TRUE(WhyUnsafe(OnFirst({Library(), Program()}), ThreadRunState::kWaits));
 }
 
 TEST(SafePointTest, NotWithinTheDynamicLinker) {
   // In a constructor of what is being loaded.
   EXPECT_TRUE(WhyUnsafe(OnFirst({Library({"read"}), Program(), Of(FrameOwner::kDynamicLinker),
                                  Library({"dlopen"}), Program()}),
-                        ThreadDoing::kWaits));
+                        ThreadRunState::kWaits));
   EXPECT_TRUE(
       WhyUnsafe(OnFirst({Library({"pause"}), Program(), Library({"dl_iterate_phdr"}), Program()}),
-                ThreadDoing::kWaits));
+                ThreadRunState::kWaits));
 }
 
 TEST(SafePointTest, NotWhereAProcessOrAThreadBeginsOrEnds) {
   EXPECT_TRUE(WhyUnsafe(OnFirst({Library({"read"}), Program(), Library({"exit"}), Program()}),
-                        ThreadDoing::kWaits));
-  EXPECT_TRUE(WhyUnsafe(OnFirst({Library({"fork"}), Program()}), ThreadDoing::kWaits));
+                        ThreadRunState::kWaits));
+  EXPECT_TRUE(WhyUnsafe(OnFirst({Library({"fork"}), Program()}), ThreadRunState::kWaits));
   // A thread's own first frames, and nothing else.
-  EXPECT_TRUE(WhyUnsafe(OnOther({Library()}), ThreadDoing::kWaits));
+  EXPECT_TRUE(WhyUnsafe(OnOther({Library()}), ThreadRunState::kWaits));
 }
 
 TEST(SafePointTest, NotWithinASignalsHandler) {
   EXPECT_TRUE(WhyUnsafe(OnFirst({Library({"read"}), Program(), Library(),
                                  Interrupted(Library({"malloc"})), Program()}),
-                        ThreadDoing::kWaits));
+                        ThreadRunState::kWaits));
   EXPECT_TRUE(WhyUnsafe(
       OnFirst({Library({"read"}), Program(), Library(), Interrupted(Program()), Program()}),
-      ThreadDoing::kWaits));
+      ThreadRunState::kWaits));
 }
 
 TEST(SafePointTest, NotWhereTheStackIsNotKnown) {
-  EXPECT_TRUE(WhyUnsafe({}, ThreadDoing::kRuns));
-  EXPECT_TRUE(WhyUnsafe(OnFirst({Of(FrameOwner::kUnknown), Program()}), ThreadDoing::kRuns));
+  EXPECT_TRUE(WhyUnsafe({}, ThreadRunState::kRuns));
+  EXPECT_TRUE(WhyUnsafe(OnFirst({Of(FrameOwner::kUnknown), Program()}), ThreadRunState::kRuns));
 }
 
 // Its frames may be anywhere on the way: a thread that it has started, a call that waits.
 TEST(SafePointTest, NotInTheMiddleOfTheAgent) {
-  EXPECT_TRUE(WhyUnsafe(OnFirst({Of(FrameOwner::kAgent), Program()}), ThreadDoing::kRuns));
+  EXPECT_TRUE(WhyUnsafe(OnFirst({Of(FrameOwner::kAgent), Program()}), ThreadRunState::kRuns));
   EXPECT_EQ(WhyUnsafe(OnFirst({Library({"write"}), Of(FrameOwner::kAgent), Program()}),
-                      ThreadDoing::kWaits),
+                      ThreadRunState::kWaits),
             std::nullopt);
 }
 

@@ -50,11 +50,11 @@ TEST(WaitingThreadsTest, CostsNothingWhereTheKernelGoesOnWaiting) {
 
 TEST(WaitingThreadsTest, CostsALimitThatBeginsAnew) {
   EXPECT_EQ(CostOfCall(SYS_epoll_wait, {5, 0, 10, 0xFFFFFFFF}), StopCost::kNone);
-  EXPECT_EQ(CostOfCall(SYS_epoll_wait, {5, 0, 10, 100}), StopCost::kBeginsAnew);
+  EXPECT_EQ(CostOfCall(SYS_epoll_wait, {5, 0, 10, 100}), StopCost::kRestarts);
   EXPECT_EQ(CostOfCall(SYS_rt_sigtimedwait, {1, 0, 0}), StopCost::kNone);
-  EXPECT_EQ(CostOfCall(SYS_rt_sigtimedwait, {1, 0, 0x7ff0}), StopCost::kBeginsAnew);
+  EXPECT_EQ(CostOfCall(SYS_rt_sigtimedwait, {1, 0, 0x7ff0}), StopCost::kRestarts);
   EXPECT_EQ(CostOfCall(SYS_msgrcv), StopCost::kNone);
-  EXPECT_EQ(CostOfCall(SYS_accept, {}, WaitsAt::kHastySocket), StopCost::kBeginsAnew);
+  EXPECT_EQ(CostOfCall(SYS_accept, {}, WaitsAt::kHastySocket), StopCost::kRestarts);
 }
 
 TEST(WaitingThreadsTest, ShowsWhereACallReturnsWhatItHasSoFar) {

@@ -282,7 +282,7 @@ TEST(GroupFindingsTest, SumsTheSmallestOfTooManyStacks) {
   ASSERT_THAT(shared, Amounts(Amount{100 + 101 + 102 + 103, 4}));
   EXPECT_EQ(shared[0].other_stacks, 3);
   EXPECT_EQ(shared[0].explanation,
-            "one of 4 call stacks that are too many to tell each, summed here");
+            "one of 4 call stacks that are too many to show one by one, summed here");
 }
 
 TEST(GroupFindingsTest, SumsApartWhatBudgetsTellApart) {

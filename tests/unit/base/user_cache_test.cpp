@@ -144,7 +144,7 @@ TEST_F(UserCacheTest, PutsFilesInThePlaceOfWhateverIsThere) {
 // What root may do in another user's folders, that user may have chosen.
 class CacheOfRootTest : public UserCacheTest {
  protected:
-  static constexpr uid_t kStranger = 65534;
+  static constexpr uid_t kOtherUser = 65534;
 
   void SetUp() override {
     if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user as well";
@@ -156,14 +156,14 @@ class CacheOfRootTest : public UserCacheTest {
     Write("victim/leakgate/precious", 100);
   }
   void Give(const char* folder) const {
-    ASSERT_EQ(::chown((scratch_path() / folder).c_str(), kStranger, kStranger), 0);
+    ASSERT_EQ(::chown((scratch_path() / folder).c_str(), kOtherUser, kOtherUser), 0);
   }
   // While `use` runs, the stranger exchanges `name` for a link to the victim's and back.
   template <typename Use>
   void WithASwap(const fs::path& name, const Use& use) const {
     const pid_t swapper = ::fork();
     if (swapper == 0) {
-      if (::setgid(kStranger) != 0 || ::setuid(kStranger) != 0) ::_exit(1);
+      if (::setgid(kOtherUser) != 0 || ::setuid(kOtherUser) != 0) ::_exit(1);
       const fs::path aside = name.string() + ".aside";
       const fs::path victim = scratch_path() / "victim";
       for (;;) {

@@ -213,15 +213,15 @@ BudgetFile CoveringOnly(const fs::path& path, const std::string& members) {
 TEST(BudgetSetTest, TellsOfAFileWhoseTestsMatchNone) {
   const BudgetSet set({CoveringOnly("a.leakgate.json", R"("tests": ["Ned.*", "Net.Gone"])")},
                       "net_test");
-  EXPECT_THAT(set.FilesWithoutUse({"a.leakgate.json"}, {"Net.One"}),
+  EXPECT_THAT(set.UnusedFiles({"a.leakgate.json"}, {"Net.One"}),
               ElementsAre("a.leakgate.json: tests: \"Ned.*\" or \"Net.Gone\" matches no test of "
                           "net_test, so the file covers none; correct it, or leave the file out"));
-  EXPECT_THAT(set.FilesWithoutUse({"a.leakgate.json"}, {"Ned.One"}), IsEmpty());
+  EXPECT_THAT(set.UnusedFiles({"a.leakgate.json"}, {"Ned.One"}), IsEmpty());
 }
 
 TEST(BudgetSetTest, TellsOfAFileThatIsNotForTheBinary) {
   const BudgetSet set({CoveringOnly("a.leakgate.json", R"("binaries": ["disk_*"])")}, "net_test");
-  EXPECT_THAT(set.FilesWithoutUse({"a.leakgate.json"}, {"Net.One"}),
+  EXPECT_THAT(set.UnusedFiles({"a.leakgate.json"}, {"Net.One"}),
               ElementsAre("a.leakgate.json: binaries: \"disk_*\" does not match net_test, so the "
                           "file covers nothing of it; correct it, or leave the file out"));
 }
@@ -231,9 +231,9 @@ TEST(BudgetSetTest, TellsOfADirectoryOnlyWhereNoneOfItsFilesCoversAnything) {
   const BudgetFile other = CoveringOnly("dir/a.leakgate.json", R"("binaries": ["disk_*"])");
   const BudgetFile others = CoveringOnly("dir/b.leakgate.json", R"("tests": ["Disk.*"])");
   const BudgetFile own = CoveringOnly("dir/c.leakgate.json", R"("tests": ["Net.*"])");
-  EXPECT_THAT(BudgetSet({other, others, own}, "net_test").FilesWithoutUse({"dir"}, {"Net.One"}),
+  EXPECT_THAT(BudgetSet({other, others, own}, "net_test").UnusedFiles({"dir"}, {"Net.One"}),
               IsEmpty());
-  EXPECT_THAT(BudgetSet({other, others}, "net_test").FilesWithoutUse({"dir"}, {"Net.One"}),
+  EXPECT_THAT(BudgetSet({other, others}, "net_test").UnusedFiles({"dir"}, {"Net.One"}),
               ElementsAre("none of the 2 budget files covers net_test or a test of it; correct "
                           "\"binaries\" and \"tests\", or name other files"));
 }
@@ -242,7 +242,7 @@ TEST(BudgetSetTest, TellsOfAFileOfADirectoryThatNamesTheBinary) {
   const BudgetFile gone =
       CoveringOnly("dir/a.leakgate.json", R"("binaries": ["net_*"], "tests": ["Gone.*"])");
   const BudgetFile own = CoveringOnly("dir/c.leakgate.json", R"("tests": ["Net.*"])");
-  EXPECT_THAT(BudgetSet({gone, own}, "net_test").FilesWithoutUse({"dir"}, {"Net.One"}),
+  EXPECT_THAT(BudgetSet({gone, own}, "net_test").UnusedFiles({"dir"}, {"Net.One"}),
               ElementsAre(testing::HasSubstr("\"Gone.*\" matches no test of net_test")));
 }
 

@@ -93,9 +93,10 @@ TEST(RecordingOptionsTest, OptionsThatContradictEachOtherAreRefused) {
             "out --weigh");
   EXPECT_EQ(ErrorOf({"recording", "show", "a", "--at=1s", "--group-by=lifetime"}),
             "--group-by lifetime is not of one moment; leave out --at");
-  EXPECT_EQ(ErrorOf({"recording", "show", "a", "--lifetime=1s..", "--weigh=peak"}),
-            "--weigh peak: the peak is not told of blocks that are chosen by --lifetime; leave out "
-            "one of the two");
+  EXPECT_EQ(
+      ErrorOf({"recording", "show", "a", "--lifetime=1s..", "--weigh=peak"}),
+      "--weigh peak: the peak is not known for blocks that are chosen by --lifetime; leave out "
+      "one of the two");
 }
 
 TEST(RecordingOptionsTest, ExportTakesAFormatASumAndAFile) {

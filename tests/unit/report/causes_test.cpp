@@ -56,8 +56,8 @@ WindowResult BusyTestAt(const std::string& name, Quantity quantity, int line) {
       Over(MetricOf(quantity, MetricUnit::kBytes), 4096, 64, {"net.json", 14, ""}, {4096, 9})};
   window.made_by = {{.quantity = quantity,
                      .amount = {4096, 9},
-                     .makers = {{At(LostFinding({3000, 1}), "net::Pool::Grow()", line)},
-                                {At(LostFinding({1096, 8}), "net::Other()", 3)}}}};
+                     .sites = {{At(LostFinding({3000, 1}), "net::Pool::Grow()", line)},
+                               {At(LostFinding({1096, 8}), "net::Other()", 3)}}}};
   return window;
 }
 
@@ -142,14 +142,14 @@ TEST(CausesTest, TheLargestComesFirst) {
 }
 
 TEST(CausesTest, ATestIsToldInFullUnlessAllItsCausesHaveBeen) {
-  ToldCauses told;
-  EXPECT_EQ(told.Tell(FailingUncoveredTest("A.B")), "");
-  EXPECT_EQ(told.Tell(FailingUncoveredTest("A.C")), "A.B");
+  ReportedCauses reported;
+  EXPECT_EQ(reported.FindOrAdd(FailingUncoveredTest("A.B")), "");
+  EXPECT_EQ(reported.FindOrAdd(FailingUncoveredTest("A.C")), "A.B");
   WindowResult two = FailingUncoveredTest("A.D");
   two.findings.push_back(At(LostFinding({28, 1}), "net::Other()", 3));
-  EXPECT_EQ(told.Tell(two), "");
+  EXPECT_EQ(reported.FindOrAdd(two), "");
   two.name = "A.E";
-  EXPECT_NE(told.Tell(two), "");
+  EXPECT_NE(reported.FindOrAdd(two), "");
 }
 
 TEST(CausesTest, OfOneWindowAreIndicesOfWhatItHas) {

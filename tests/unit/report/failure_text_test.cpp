@@ -79,7 +79,7 @@ WindowResult BusyTest() {
   Finding small = PoolFinding({96, 1});
   window.made_by = {{.quantity = Quantity::kAllocated,
                      .amount = {4096, 9},
-                     .makers = {{site}, {small}, {small}, {small}},
+                     .sites = {{site}, {small}, {small}, {small}},
                      .other_sites = 2,
                      .other = {100, 2},
                      .framework = {304, 1}}};

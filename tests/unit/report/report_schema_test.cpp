@@ -157,7 +157,7 @@ TEST(ReportSchemaTest, TakesWhoMadeIt) {
   window.temporary = Amount{3, 1};
   window.made_by = {{.quantity = Quantity::kPeak,
                      .amount = {128, 2},
-                     .makers = {{sample::PoolFinding()}},
+                     .sites = {{sample::PoolFinding()}},
                      .other_sites = 1,
                      .other = {64, 1},
                      .framework = {8, 1}},

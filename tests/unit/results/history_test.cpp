@@ -38,7 +38,7 @@ class HistoryTest : public merging::ReportsTest {
     ASSERT_TRUE(history.Add(run, {commit, time}));
     ASSERT_TRUE(history.Commit());
   }
-  void ChangeAsAStranger(const char* sql) const {
+  void ChangeAsAnotherUser(const char* sql) const {
     sqlite3* stranger = nullptr;
     EXPECT_EQ(sqlite3_open(file_.c_str(), &stranger), SQLITE_OK);
     EXPECT_EQ(sqlite3_exec(stranger, sql, nullptr, nullptr, nullptr), SQLITE_OK);
@@ -269,7 +269,7 @@ TEST_F(HistoryTest, LetsNoFileChangeItsOwnSchema) {
 
 TEST_F(HistoryTest, ReadsNoViews) {
   (void)Open();
-  ChangeAsAStranger(
+  ChangeAsAnotherUser(
       "DROP TABLE findings; CREATE VIEW findings AS SELECT 1 AS run, 'a' AS test, 'b' AS "
       "component, 'c' AS call_site, 'd' AS path, 1 AS bytes, 1 AS blocks");
   EXPECT_FALSE(Open().Findings(std::nullopt, std::nullopt));
@@ -277,7 +277,7 @@ TEST_F(HistoryTest, ReadsNoViews) {
 
 TEST_F(HistoryTest, FiresNoTriggers) {
   (void)Open();
-  ChangeAsAStranger("CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM runs; END");
+  ChangeAsAnotherUser("CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM runs; END");
   Add(RunOf("1", "over_budget", 1), "aaa", "2026-01-01T00:00:00Z");
   EXPECT_THAT(*Open().Findings(std::nullopt, std::nullopt), SizeIs(1));
 }

@@ -1,6 +1,6 @@
 #include "plugin/agent/arch/call_on_stack.h"
 
-// The frame is told by x29, which calls preserve, so that it can be left from the other stack, too.
+// x29 locates the frame. Calls preserve x29, so the frame can be left from the other stack, too.
 asm(R"(
   .text
   .p2align 4

@@ -1,5 +1,5 @@
-// A function that sets up x29 keeps its caller's x29 where its own points to, and its return
-// address above that. How far its own frame reaches, the compiler alone knows.
+// A function that sets up x29 keeps its caller's x29 at the address in its own, and its return
+// address above that. Only the compiler knows how far the function's own frame reaches.
 #pragma once
 
 #include LEAKGATE_ARCH(return_address)

@@ -10,15 +10,15 @@ namespace leakgate::agent {
 static_assert(offsetof(RegisterFile, value) == 0 && offsetof(RegisterFile, known) == 264);
 
 std::optional<std::uint64_t> CommonRegister(std::uint64_t number) {
-  constexpr std::uint64_t kVg = 46;  // the words of 64 bits in a vector of SVE's
+  constexpr std::uint64_t kVg = 46;  // the number of 64-bit words in an SVE vector
   if (number != kVg || (::getauxval(AT_HWCAP) & HWCAP_SVE) == 0) return std::nullopt;
   std::uint64_t words = 0;
   asm volatile(".inst 0x04e0e3e0; mov %0, x0" : "=r"(words) : : "x0");  // cntd x0
   return words;
 }
 
-// The result is written to where x8 says. The first frame is the caller's, who goes on at x30: a
-// frame of this function's own would be written over before it is unwound.
+// The result is written to the address in x8. The first frame is the caller's, which continues at
+// x30: a frame of this function would be overwritten before it is unwound.
 asm(R"(
   .text
   .p2align 4

@@ -7,10 +7,11 @@
 
 namespace leakgate::agent {
 
-// Adds, as one step for the thread's own signal handlers: the return from a handler clears the
-// exclusive monitor (Arm Architecture Reference Manual, B2), so the store fails and the addition
-// is done anew. Release: whoever sees the sum sees what the thread counted before. It pairs with
-// the fence in SumOnce (windows/counters.cpp). REQUIRES: no other thread writes the counter.
+// Adds in one step, as far as the thread's own signal handlers can see: the return from a handler
+// clears the exclusive monitor (Arm Architecture Reference Manual, B2), so the store fails and the
+// addition is repeated. Release: a reader that sees the sum sees what the thread counted before. It
+// pairs with the fence in SumOnce (windows/counters.cpp). REQUIRES: no other thread writes the
+// counter.
 inline void AddAsOwner(std::atomic<std::uint64_t>& counter, std::uint64_t amount) {
   std::uint64_t sum;
   std::uint32_t has_failed;

@@ -1,5 +1,4 @@
-// What ELF files say differently for each processor (ELF for the Arm 64-bit Architecture,
-// section 5.7).
+// What differs between processors in ELF files (ELF for the Arm 64-bit Architecture, section 5.7).
 #pragma once
 
 #include <elf.h>
@@ -16,7 +15,7 @@ inline constexpr std::uint32_t kCallSlotRelocation = R_AARCH64_JUMP_SLOT;
 inline constexpr std::uint32_t kAddressSlotRelocation = R_AARCH64_GLOB_DAT;
 inline constexpr std::uint32_t kPointerRelocation = R_AARCH64_ABS64;
 
-// The version of the C library's symbols that it has had from the beginning here.
+// The version of the C library's oldest symbols on this processor.
 inline constexpr char kFirstVersionOfLibc[] = "GLIBC_2.17";
 
 }  // namespace leakgate::agent

@@ -6,7 +6,7 @@
 
 namespace leakgate::agent {
 
-// Does not wait for earlier instructions: it may tell a time some nanoseconds too early.
+// Does not wait for earlier instructions, so the time may be some nanoseconds too early.
 inline std::uint64_t ReadTimeStamp() {
   std::uint64_t count = 0;
   asm volatile("mrs %0, cntvct_el0" : "=r"(count));

@@ -1,4 +1,4 @@
-// A function that sets up rbp finds the caller's rbp where its own points to, the return address
+// A function that sets up rbp finds the caller's rbp at the address in its own, the return address
 // above it, and above that the caller's stack.
 #pragma once
 

@@ -1,12 +1,12 @@
 // LEAKGATE_CHOSEN_JUMP(function, choose) defines `function` for the program, by its name in the
-// object file, and jumps to what `choose` returns, as if the caller had called that: same
-// arguments, also on the stack, and same return address. Some functions look at who calls them, or
-// must not return to another frame.
+// object file, and jumps to what `choose` returns, as if the caller had called that: with the same
+// arguments, including those on the stack, and the same return address. It is for functions that
+// check who calls them, or must not return to another frame.
 //
 //   extern "C" LEAKGATE_INTERNAL void* choose(a, b, c, d, e, f, caller);
 //
-// `choose` gets the first six arguments, whatever they are, and the address that the call returns
-// to.
+// `choose` gets the first six arguments, whatever they are, and the address to which the call
+// returns.
 #pragma once
 
 #define LEAKGATE_CHOSEN_JUMP(function, choose)       \

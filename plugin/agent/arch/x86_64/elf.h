@@ -1,4 +1,4 @@
-// What ELF files say differently for each processor (System V ABI, AMD64 supplement, section 4.4).
+// What differs between processors in ELF files (System V ABI, AMD64 supplement, section 4.4).
 #pragma once
 
 #include <elf.h>
@@ -15,7 +15,7 @@ inline constexpr std::uint32_t kCallSlotRelocation = R_X86_64_JUMP_SLOT;
 inline constexpr std::uint32_t kAddressSlotRelocation = R_X86_64_GLOB_DAT;
 inline constexpr std::uint32_t kPointerRelocation = R_X86_64_64;
 
-// The version of the C library's symbols that it has had from the beginning here.
+// The version of the C library's oldest symbols on this processor.
 inline constexpr char kFirstVersionOfLibc[] = "GLIBC_2.2.5";
 
 }  // namespace leakgate::agent

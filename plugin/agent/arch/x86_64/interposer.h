@@ -1,7 +1,7 @@
 // LEAKGATE_CALLER() is LEAKGATE_CALLER_FRAME() without a stack frame, for interposed functions.
 //
-// GCC leaves rbp to a variable that is bound to it, in every file that sees the variable. So rbp is
-// the caller's all the time there. Only files that define interposed functions may include this.
+// GCC reserves rbp for a variable that is bound to it, in every file that sees the variable. So
+// there, rbp is always the caller's. Only files that define interposed functions may include this.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ inline constexpr std::uint32_t kRegisterCount = 17;
 
 inline constexpr std::uint32_t kStackPointer = kRsp;
 inline constexpr std::uint32_t kFramePointer = kRbp;
-// Calls leave the return address on the stack: number 16 is no register, but a column of the
+// Calls leave the return address on the stack: number 16 is not a register, but a column of the
 // tables.
 inline constexpr std::uint32_t kReturnAddress = 16;
 inline constexpr std::uint32_t kProgramCounter = kReturnAddress;

@@ -6,7 +6,7 @@
 
 namespace leakgate::agent {
 
-// Does not wait for earlier instructions: it may tell a time some nanoseconds too early.
+// Does not wait for earlier instructions, so the time may be some nanoseconds too early.
 inline std::uint64_t ReadTimeStamp() {
   std::uint32_t low = 0;
   std::uint32_t high = 0;

@@ -25,8 +25,8 @@ namespace {
 // These bits of an entry of /proc/PID/pagemap say that the page is in memory, or swapped out.
 constexpr std::uint64_t kPresent = 1ULL << 63;
 constexpr std::uint64_t kSwapped = 1ULL << 62;
-// Before Linux 6.7 each page has to be read, touched or not: so much takes half a second. What is
-// larger is told as not known.
+// Before Linux 6.7 each page must be read, touched or not: so many bytes take half a second. For
+// larger mappings the result is unknown.
 constexpr std::uint64_t kMostBytesOneByOne = 256ULL << 30;
 
 std::string ErrorText(int error) { return std::generic_category().message(error); }
@@ -57,8 +57,8 @@ class PageSum {
   MappingPages pages_;
 };
 
-// /proc/PID/pagemap. An open one stays that of the memory that the process had then: it has nothing
-// more to say once the process has executed another program.
+// /proc/PID/pagemap. Once opened, it describes the memory that the process had then: after the
+// process has executed another program, it describes nothing any more.
 class PageMap {
  public:
   PageMap(int pid, AskForPages how) : file_(OpenProcFile(pid, "pagemap")), error_(errno) {
@@ -74,7 +74,7 @@ class PageMap {
   int error() const { return error_; }
   bool CanScan() const { return can_scan_; }
 
-  // Returns nothing if the kernel does not tell.
+  // Returns nothing if the kernel does not say.
   std::optional<MappingPages> Ask(const MappingCopy& mapping) {
     PageSum sum(mapping);
     if (mapping.address == 0 || sum.end() <= sum.begin()) return std::nullopt;
@@ -84,7 +84,8 @@ class PageMap {
   }
 
  private:
-  // The empty page of zeros, which a read of an untouched page gives, takes no memory.
+  // The empty page of zeros, which the kernel gives for a read of an untouched page, takes no
+  // memory.
   bool Scan(PageSum& sum) const {
     constexpr std::uint64_t kAny = kPageIsPresent | kPageIsSwapped;
     std::array<FoundPages, 256> found;
@@ -150,7 +151,8 @@ void ForEachLazilyFreed(int pid, const char* name, Use use) {
   constexpr std::string_view kKey = "LazyFree:";
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  std::array<char, 8192> line;  // a path may be longer: what follows of it is no line that is known
+  // A path may be longer: the rest of it is not a line that is recognised.
+  std::array<char, 8192> line;
   while (std::fgets(line.data(), static_cast<int>(line.size()), stream.get()) != nullptr) {
     const std::string_view text(line.data());
     if (text.starts_with(kKey)) {
@@ -168,9 +170,9 @@ void ForEachLazilyFreed(int pid, const char* name, Use use) {
   }
 }
 
-// The kernel counts them by its own ranges, which it may make of several mappings that lie side by
-// side: where one has more than one mapping, or other memory beside it, it stays open whose they
-// are.
+// The kernel counts them by its own ranges, which it may make of several adjacent mappings. If such
+// a range contains more than one mapping, or other memory as well, it is unknown to which mapping
+// they belong.
 void AddLazilyFreed(int pid, const std::vector<MappingCopy>& mappings, ResidentPages& pages) {
   bool are_there_any = false;
   ForEachLazilyFreed(pid, "smaps_rollup", [&](auto, auto, auto) { are_there_any = true; });
@@ -198,7 +200,8 @@ void AddLazilyFreed(int pid, const std::vector<MappingCopy>& mappings, ResidentP
       });
 }
 
-// A process that executes another program by now, or is traced no more, does not have the region.
+// Returns false for a process that has executed another program, or is no longer traced: it does
+// not have the region.
 bool HasInMemory(int pid, const RegionReader& region) {
   const std::uint64_t inode = region.Inode();
   const Expected<std::vector<MappedRange>> ranges = ReadMaps(pid);
@@ -223,7 +226,8 @@ ResidentPages Find(int pid, PageMap& map, const std::vector<MappingCopy>& mappin
     pages.mappings.push_back(map.Ask(mapping).value_or(MappingPages{}));
     is_any_known = is_any_known || pages.mappings.back().are_known;
   }
-  if (!is_any_known) return NotKnown("the kernel did not tell of any page", mappings.size());
+  if (!is_any_known)
+    return NotKnown("the kernel gave no information about any page", mappings.size());
   AddLazilyFreed(pid, mappings, pages);
   return pages;
 }
@@ -233,7 +237,7 @@ ResidentPages Find(int pid, PageMap& map, const std::vector<MappingCopy>& mappin
 ResidentPages FindResidentPages(int pid, const RegionReader& region,
                                 const std::vector<MappingCopy>& mappings) {
   if (mappings.empty()) return {};
-  // It is opened before it is known to be the right one: so it cannot become another one.
+  // The file is opened before it is known to be the right one: so it cannot become another one.
   PageMap map(pid, AskForPages::kAsKernelCan);
   if (!map.IsOpen()) {
     return NotKnown(fmt::format("/proc/{}/pagemap: {}", pid, ErrorText(map.error())),

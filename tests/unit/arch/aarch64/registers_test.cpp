@@ -42,7 +42,7 @@ TEST(StoppedCallTest, IsMadeAgainWithItsArgument) {
   registers.is_behind_call = true;
   registers.x[0] = static_cast<std::uint64_t>(-EINTR);
   registers.first_argument = 7;
-  MakeCallAgain(registers);
+  PrepareCallRestart(registers);
   EXPECT_EQ(registers.pc, 0x1000U);
   EXPECT_EQ(registers.x[0], 7U);
   EXPECT_EQ(SystemCallOf(registers), SYS_epoll_pwait);

@@ -189,7 +189,7 @@ TEST(RecordingViewTest, ShowsOnlyChosenBlocks) {
   EXPECT_THAT(
       RecordingHeading(*long_lived, {}),
       AllOf(HasSubstr("shown       blocks that lived 1 s and more"),
-            HasSubstr("peak        not told of blocks that were chosen by their lifetimes")));
+            HasSubstr("peak        not known for blocks that were chosen by their lifetimes")));
   EXPECT_TRUE(
       View(SmallRecording(), {.stacks = {.without = {"module:net_*"}}})->tally().all().IsEmpty());
 }

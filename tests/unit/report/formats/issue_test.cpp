@@ -102,7 +102,7 @@ TEST(IssueTest, IsAtTheCallSiteThatAllocatedMostOfTooMuch) {
       sample::Over(Metric::kAllocatedBytes, 4096, 64, {"net.json", 7, ""}, {4096, 9})};
   window.made_by = {{.quantity = Quantity::kAllocated,
                      .amount = {4096, 9},
-                     .makers = {{sample::PoolFinding({3000, 5})}},
+                     .sites = {{sample::PoolFinding({3000, 5})}},
                      .other_sites = 2,
                      .other = {1096, 4}}};
   WindowResult other = window;

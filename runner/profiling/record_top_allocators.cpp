@@ -1,4 +1,4 @@
-#include "runner/profiling/excess_makers.h"
+#include "runner/profiling/record_top_allocators.h"
 
 #include <fmt/format.h>
 
@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostMakers = 10;
+constexpr std::size_t kMostTopAllocators = 10;
 
 constexpr std::array kWeighs = {
     Named{Weigh::kTotal, "allocated"},
@@ -137,7 +137,7 @@ class Sites {
   }
 
   // Those of most bytes come first, or those of most blocks.
-  Makers Take(bool is_by_bytes) {
+  TopAllocators Take(bool is_by_bytes) {
     std::vector<Site> sites;
     for (const auto& [key, site] : by_key_) sites.push_back(site);
     const auto weight = [&](const Site& site) {
@@ -147,17 +147,17 @@ class Sites {
     };
     std::stable_sort(sites.begin(), sites.end(),
                      [&](const Site& a, const Site& b) { return weight(a) > weight(b); });
-    Makers made{.amount = all_, .framework = framework_};
+    TopAllocators top{.amount = all_, .framework = framework_};
     for (const Site& site : sites) {
-      if (made.makers.size() == kMostMakers) {
-        made.other += site.amount;
-        ++made.other_sites;
+      if (top.sites.size() == kMostTopAllocators) {
+        top.other += site.amount;
+        ++top.other_sites;
         continue;
       }
-      Maker& maker = made.makers.emplace_back(Maker{frames_.AsFinding(site.stack)});
-      maker.site.amount = site.amount;
+      TopAllocator& allocator = top.sites.emplace_back(TopAllocator{frames_.AsFinding(site.stack)});
+      allocator.site.amount = site.amount;
     }
-    return made;
+    return top;
   }
 
  private:
@@ -177,17 +177,17 @@ bool IsMore(const Violation& violation, Amount amount) {
 
 // Whether the test, repeated, does the same as in the suite's run, and what is its own is within
 // its limits. A peak is of all that the process has.
-bool IsWithinLimits(const Makers& made, const WindowResult& window) {
-  if (made.quantity == Quantity::kPeak) return false;
-  const Amount own = made.amount - made.framework;
+bool IsWithinLimits(const TopAllocators& top, const WindowResult& window) {
+  if (top.quantity == Quantity::kPeak) return false;
+  const Amount own = top.amount - top.framework;
   return std::all_of(window.violations.begin(), window.violations.end(), [&](const Violation& it) {
-    if (!IsOf(it, made.quantity)) return true;
+    if (!IsOf(it, top.quantity)) return true;
     const std::int64_t measured = UnitOf(it.metric) == MetricUnit::kBytes ? own.bytes : own.blocks;
-    return measured <= it.limit.value && !IsMore(it, made.amount + kOfFlags);
+    return measured <= it.limit.value && !IsMore(it, top.amount + kOfFlags);
   });
 }
 
-Makers MakersOf(RecordingView& view, Quantity quantity, const WindowResult& window) {
+TopAllocators TopAllocatorsOf(RecordingView& view, Quantity quantity, const WindowResult& window) {
   const auto weigh = ValueIn(kWeighs, Word(quantity)).value_or(Weigh::kTotal);
   Sites sites(view.frames());
   const EventTally& tally = view.tally();
@@ -195,11 +195,11 @@ Makers MakersOf(RecordingView& view, Quantity quantity, const WindowResult& wind
     const Amount amount = SumOf(tally.by_stack()[i], weigh).amount();
     if (amount.blocks > 0) sites.Add(tally.stacks()[i], amount);
   }
-  Makers made = sites.Take(IsOverInBytes(window, quantity));
-  made.quantity = quantity;
-  if (IsIncomplete(view)) made.problem = "not all events of the repetition could be recorded";
-  made.is_within_limits = made.problem.empty() && IsWithinLimits(made, window);
-  return made;
+  TopAllocators top = sites.Take(IsOverInBytes(window, quantity));
+  top.quantity = quantity;
+  if (IsIncomplete(view)) top.problem = "not all events of the repetition could be recorded";
+  top.is_within_limits = top.problem.empty() && IsWithinLimits(top, window);
+  return top;
 }
 
 // Returns a view of the first time that the test ran.
@@ -230,18 +230,19 @@ Expected<std::unique_ptr<RecordingView>> RecordTest(const RepetitionSetup& setup
 
 }  // namespace
 
-std::vector<Makers> RecordMakers(const RepetitionSetup& setup, const RepetitionRequest& request,
-                                 const WindowResult& window) {
+std::vector<TopAllocators> RecordTopAllocators(const RepetitionSetup& setup,
+                                               const RepetitionRequest& request,
+                                               const WindowResult& window) {
   std::error_code error;
   const ScratchDirectory scratch = ScratchDirectory::In(fs::temp_directory_path(error).string());
   if (scratch.path().empty()) {
-    return MakersUnknown(window, "no directory could be made for its recording (TMPDIR)");
+    return UnknownTopAllocators(window, "no directory could be made for its recording (TMPDIR)");
   }
   const auto view = RecordTest(setup, request, scratch);
-  if (!view) return MakersUnknown(window, view.error().message);
-  std::vector<Makers> all;
-  for (const Quantity quantity : ExceededByDoing(window)) {
-    all.push_back(MakersOf(**view, quantity, window));
+  if (!view) return UnknownTopAllocators(window, view.error().message);
+  std::vector<TopAllocators> all;
+  for (const Quantity quantity : ExceededActivities(window)) {
+    all.push_back(TopAllocatorsOf(**view, quantity, window));
   }
   return all;
 }

@@ -30,13 +30,13 @@ constexpr char kFull[] =
     "    try: c.connect('\\0' + name)\n"
     "    except BlockingIOError: return\n";
 
-class StrangersSocketsTest : public testing::Test {
+class OtherUsersSocketsTest : public testing::Test {
  protected:
   void SetUp() override {
     if (::geteuid() != 0) GTEST_SKIP() << "only root can change users";
   }
   // A process of another user's that does `work` and stays.
-  static Command Stranger(const std::string& work) {
+  static Command RunAsOtherUser(const std::string& work) {
     return {"setpriv",
             "--reuid=65534",
             "--clear-groups",
@@ -51,11 +51,11 @@ class StrangersSocketsTest : public testing::Test {
   }
 };
 
-TEST_F(StrangersSocketsTest, HoldUpNoList) {
+TEST_F(OtherUsersSocketsTest, HoldUpNoList) {
   RunningCommand stranger(
-      Stranger("for i in range(5):\n"
-               "  fill('leakgate-session-0-s%d' % i)\n"
-               "  fill('leakgate-run-0-%d-0123456789abcdef' % (i + 1))\n"));
+      RunAsOtherUser("for i in range(5):\n"
+                     "  fill('leakgate-session-0-s%d' % i)\n"
+                     "  fill('leakgate-run-0-%d-0123456789abcdef' % (i + 1))\n"));
   stranger.WaitFor("ready");
   const CommandResult list = InTime({"session", "list"});
   EXPECT_EQ(list.exit_code, 0);
@@ -63,11 +63,11 @@ TEST_F(StrangersSocketsTest, HoldUpNoList) {
               AllOf(HasSubstr("leakgate: not answering: "), HasSubstr("the session 's1'")));
 }
 
-TEST_F(StrangersSocketsTest, HoldUpNoSnapshot) {
+TEST_F(OtherUsersSocketsTest, HoldUpNoSnapshot) {
   RunningCommand stranger(
-      Stranger("for i in range(5):\n"
-               "  fill('leakgate-session-0-t%d' % i)\n"
-               "  fill('leakgate-run-0-1-%016x' % i)\n"));
+      RunAsOtherUser("for i in range(5):\n"
+                     "  fill('leakgate-session-0-t%d' % i)\n"
+                     "  fill('leakgate-run-0-1-%016x' % i)\n"));
   const std::string pid = stranger.WaitFor("ready");
   const CommandResult taken = InTime({"snapshot", "take", "--pid", pid});
   EXPECT_EQ(taken.exit_code, 2);
@@ -75,14 +75,14 @@ TEST_F(StrangersSocketsTest, HoldUpNoSnapshot) {
   EXPECT_EQ(InTime({"snapshot", "config", "--pid", pid, "query"}).exit_code, 0);
 }
 
-TEST_F(StrangersSocketsTest, AreToldNothing) {
+TEST_F(OtherUsersSocketsTest, AreToldNothing) {
   RunningCommand stranger(
-      Stranger("import threading\n"
-               "bind('leakgate-session-0-listens')\n"
-               "def serve():\n"
-               "  c, _ = kept[0].accept()\n"
-               "  print('heard', len(c.recv(100)), flush=True)\n"
-               "threading.Thread(target=serve, daemon=True).start()\n"));
+      RunAsOtherUser("import threading\n"
+                     "bind('leakgate-session-0-listens')\n"
+                     "def serve():\n"
+                     "  c, _ = kept[0].accept()\n"
+                     "  print('heard', len(c.recv(100)), flush=True)\n"
+                     "threading.Thread(target=serve, daemon=True).start()\n"));
   stranger.WaitFor("ready");
   const CommandResult list = InTime({"session", "list"});
   EXPECT_THAT(list.standard_output + list.standard_error, Not(HasSubstr("listens")));
@@ -90,21 +90,21 @@ TEST_F(StrangersSocketsTest, AreToldNothing) {
 }
 
 // How a stranger may have a name: he listens, has let in as many as may wait, or only holds it.
-class StrangersNamesTest : public StrangersSocketsTest,
-                           public testing::WithParamInterface<const char*> {
+class OtherUsersNamesTest : public OtherUsersSocketsTest,
+                            public testing::WithParamInterface<const char*> {
  protected:
-  ~StrangersNamesTest() override { Leakgate({"session", "stop", name_}); }
+  ~OtherUsersNamesTest() override { Leakgate({"session", "stop", name_}); }
 
   Command TakesTheName() const {
-    return Stranger(std::string(GetParam()) + "('leakgate-session-0-" + name_ + "')\n");
+    return RunAsOtherUser(std::string(GetParam()) + "('leakgate-session-0-" + name_ + "')\n");
   }
 
   const std::string name_ = std::string("taken-") + GetParam();
 };
-INSTANTIATE_TEST_SUITE_P(, StrangersNamesTest, testing::Values("bind", "fill", "hold"),
+INSTANTIATE_TEST_SUITE_P(, OtherUsersNamesTest, testing::Values("bind", "fill", "hold"),
                          [](const auto& test) { return std::string(test.param); });
 
-TEST_P(StrangersNamesTest, HoldUpNoCommand) {
+TEST_P(OtherUsersNamesTest, HoldUpNoCommand) {
   RunningCommand stranger(TakesTheName());
   const std::string pid = stranger.WaitFor("ready");
   for (const Command& command :
@@ -116,7 +116,7 @@ TEST_P(StrangersNamesTest, HoldUpNoCommand) {
     SCOPED_TRACE(testing::PrintToString(command) + run.standard_error);
     if (std::string(GetParam()) == "fill") {  // whose it is cannot be known
       EXPECT_EQ(run.exit_code, 3);
-      EXPECT_THAT(run.standard_error, HasSubstr("lets nobody connect"));
+      EXPECT_THAT(run.standard_error, HasSubstr("accepts no connections"));
     } else {
       EXPECT_EQ(run.exit_code, 2);
       EXPECT_THAT(run.standard_error, HasSubstr("there is no session '" + name_ + "'"));
@@ -128,7 +128,7 @@ TEST_P(StrangersNamesTest, HoldUpNoCommand) {
   }
 }
 
-TEST_P(StrangersNamesTest, KeepNoNameFromAnybodyElse) {
+TEST_P(OtherUsersNamesTest, KeepNoNameFromAnybodyElse) {
   const Command start = {"session", "start", name_, "--image", "heap_on_request"};
   {
     RunningCommand stranger(TakesTheName());
@@ -150,10 +150,10 @@ TEST_P(StrangersNamesTest, KeepNoNameFromAnybodyElse) {
 }
 
 // As many as he likes, of the form that only an owner's has.
-TEST_F(StrangersSocketsTest, HideNoSessionAmongMany) {
+TEST_F(OtherUsersSocketsTest, HideNoSessionAmongMany) {
   RunningCommand stranger(
-      Stranger("fill('leakgate-session-0-many')\n"
-               "for i in range(50): fill('leakgate-session-0-many:%08x' % i)\n"));
+      RunAsOtherUser("fill('leakgate-session-0-many')\n"
+                     "for i in range(50): fill('leakgate-session-0-many:%08x' % i)\n"));
   stranger.WaitFor("ready");
   EXPECT_EQ(InTime({"session", "start", "many", "--image", "a"}).exit_code, 0);
   EXPECT_EQ(InTime({"session", "query", "many"}).exit_code, 0);
@@ -161,7 +161,7 @@ TEST_F(StrangersSocketsTest, HideNoSessionAmongMany) {
 }
 
 // A service that a session has left behind asks at the same name whenever it starts a program.
-TEST_F(StrangersSocketsTest, HoldUpNoProgramOfASessionThatHasEnded) {
+TEST_F(OtherUsersSocketsTest, HoldUpNoProgramOfASessionThatHasEnded) {
   for (const std::string way : {"fill", "bind"}) {
     const std::string name = "ended-" + std::to_string(::getpid());
     ASSERT_EQ(Leakgate({"session", "start", name, "--image", "a"}).exit_code, 0);
@@ -170,7 +170,7 @@ TEST_F(StrangersSocketsTest, HoldUpNoProgramOfASessionThatHasEnded) {
     RunningCommand left({LeakgatePath(), "session", "exec", name, "--", "bash", "-c", service});
     const std::string control = left.WaitFor("control");
     ASSERT_EQ(Leakgate({"session", "stop", name}).exit_code, 0);
-    RunningCommand stranger(Stranger(way + "('" + control + "', socket.SOCK_SEQPACKET)\n"));
+    RunningCommand stranger(RunAsOtherUser(way + "('" + control + "', socket.SOCK_SEQPACKET)\n"));
     stranger.WaitFor("ready");
     left.EndInput();
     EXPECT_TRUE(GoesSoon(left.pid())) << way;
@@ -178,12 +178,12 @@ TEST_F(StrangersSocketsTest, HoldUpNoProgramOfASessionThatHasEnded) {
 }
 
 // /proc/net/unix has names as they are.
-TEST_F(StrangersSocketsTest, ForgeNoEntry) {
-  RunningCommand stranger(
-      Stranger("bind('a\\n0: 00000002 00000000 00010000 0001 01 9 @leakgate-session-0-forged')\n"
-               "fill('leakgate-session-0-\\x1b[31mred')\n"
-               "fill('leakgate-session-0-x and y')\n"
-               "fill('leakgate-run-0-9999999-0123456789abcde\\n')\n"));
+TEST_F(OtherUsersSocketsTest, ForgeNoEntry) {
+  RunningCommand stranger(RunAsOtherUser(
+      "bind('a\\n0: 00000002 00000000 00010000 0001 01 9 @leakgate-session-0-forged')\n"
+      "fill('leakgate-session-0-\\x1b[31mred')\n"
+      "fill('leakgate-session-0-x and y')\n"
+      "fill('leakgate-run-0-9999999-0123456789abcde\\n')\n"));
   stranger.WaitFor("ready");
   const CommandResult list = InTime({"session", "list"});
   EXPECT_EQ(list.exit_code, 0);

@@ -92,9 +92,9 @@ std::size_t ResidentKibibytesOf(pid_t pid) {
 }
 
 // A wrapper, so that the runner minds what is executed below it.
-class StrangersTest : public testing::Test {
+class OtherUsersTest : public testing::Test {
  protected:
-  StrangersTest() : run_(Gated({"bash", "-c", "echo pid $$; read line; exit 0"})) {
+  OtherUsersTest() : run_(Gated({"bash", "-c", "echo pid $$; read line; exit 0"})) {
     program_ = std::stoi(run_.WaitFor("pid"));
     control_ = ControlNameOf(program_);
   }
@@ -110,12 +110,12 @@ class StrangersTest : public testing::Test {
 };
 
 // This process is the runner's parent.
-TEST_F(StrangersTest, AreNotAnswered) {
+TEST_F(OtherUsersTest, AreNotAnswered) {
   EXPECT_EQ(SayHello(control_), 0);
   ExpectAPass();
 }
 
-TEST_F(StrangersTest, OfAnotherUserAreNotAnsweredByRoot) {
+TEST_F(OtherUsersTest, OfAnotherUserAreNotAnsweredByRoot) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can change users";
   const std::string variable = std::string(kControlVariable) + "=" + control_;
   const std::string script =
@@ -138,7 +138,7 @@ TEST_F(StrangersTest, OfAnotherUserAreNotAnsweredByRoot) {
 }
 
 // A child of the run's under another user names a file that only root may read.
-TEST(StrangersPathsTest, AreOpenedWithTheRightsOfWhoNamesThem) {
+TEST(OtherUsersPathsTest, AreOpenedWithTheRightsOfWhoNamesThem) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can change users";
   const TemporaryDirectory directory;
   const std::string secret = directory.File("secret_tests");
@@ -162,12 +162,12 @@ TEST(StrangersPathsTest, AreOpenedWithTheRightsOfWhoNamesThem) {
 }
 
 // A test binary that is said to run untraced would make the run inconclusive.
-TEST_F(StrangersTest, TellOfNothing) {
+TEST_F(OtherUsersTest, TellOfNothing) {
   for (int i = 0; i < 100; ++i) Tell(control_, FixturePath("language_untouched"), 0);
   ExpectAPass();
 }
 
-TEST_F(StrangersTest, HoldUpNobodyBySilence) {
+TEST_F(OtherUsersTest, HoldUpNobodyBySilence) {
   std::vector<UniqueFd> silent;
   for (int i = 0; i < 200; ++i) silent.push_back(ConnectTo(control_));
   const auto begin = std::chrono::steady_clock::now();
@@ -238,7 +238,7 @@ void SayAnything(const std::string& name, std::mt19937& random) {
 }
 
 // The test itself plays a member of the run: by the variable, as a daemon would.
-TEST_F(StrangersTest, MayPoseAsMembersAndSayAnything) {
+TEST_F(OtherUsersTest, MayPoseAsMembersAndSayAnything) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
   const std::size_t descriptors = DescriptorsOf(run_.pid());

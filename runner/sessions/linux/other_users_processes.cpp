@@ -1,4 +1,4 @@
-#include "runner/sessions/linux/stranger_work.h"
+#include "runner/sessions/linux/other_users_processes.h"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kMostStrangerMessage = std::size_t{1} << 17;
+constexpr std::size_t kMostWorkerMessage = std::size_t{1} << 17;
 
 bool SendJson(const UniqueFd& socket, const Json& body) {
   constexpr int kIndent = -1;  // none
@@ -28,9 +28,9 @@ bool SendJson(const UniqueFd& socket, const Json& body) {
   return ::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL) >= 0;
 }
 
-// Returns nothing at the socket's end.
+// Returns nothing if the socket is at its end.
 std::optional<Json> ReceiveJson(const UniqueFd& socket) {
-  std::string text(kMostStrangerMessage, '\0');
+  std::string text(kMostWorkerMessage, '\0');
   const ssize_t bytes = ::recv(socket.get(), text.data(), text.size(), 0);
   if (bytes <= 0) return std::nullopt;
   Json body = Json::parse(text.begin(), text.begin() + bytes, nullptr, false);
@@ -44,7 +44,8 @@ Came AwaitMessage(const UniqueFd& socket, std::chrono::milliseconds patience) {
   return ::poll(&wait, 1, static_cast<int>(patience.count())) > 0 ? Came::kInTime : Came::kLate;
 }
 
-// A message has no room for all that a process may have been given; names need the first few.
+// A message has no room for all arguments that a process may have; image names need only the first
+// few.
 Json DescriptionOf(int pid) {
   constexpr std::size_t kMostText = std::size_t{1} << 14;
   ExecutedProgram program = ExecutedProgramOf(pid);
@@ -94,21 +95,21 @@ Unexpected TooSlowError(unsigned uid) {
 
 }  // namespace
 
-Expected<std::unique_ptr<StrangerWork>> StrangerWork::Fork() {
+Expected<std::unique_ptr<OtherUsersProcesses>> OtherUsersProcesses::Fork() {
   LEAKGATE_TRY_ASSIGN(WorkerFactory factory, WorkerFactory::Fork("leakgate-worker", ServeOwner));
-  return std::unique_ptr<StrangerWork>(new StrangerWork(std::move(factory)));
+  return std::unique_ptr<OtherUsersProcesses>(new OtherUsersProcesses(std::move(factory)));
 }
 
-std::optional<unsigned> StrangerWork::StrangerOf(int pid) {
+std::optional<unsigned> OtherUsersProcesses::OtherUserOf(int pid) {
   std::istringstream ids(StatusField(pid, pid, "Uid"));  // real, effective, saved, of file systems
-  std::optional<unsigned> stranger;
+  std::optional<unsigned> other_user;
   for (unsigned uid = 0; ids >> uid;) {
-    if (!IsThisUser(uid) && !stranger) stranger = uid;
+    if (!IsThisUser(uid) && !other_user) other_user = uid;
   }
-  return stranger;
+  return other_user;
 }
 
-bool StrangerWork::IsBarred(const Lock&, unsigned uid) {
+bool OtherUsersProcesses::IsBarred(const Lock&, unsigned uid) {
   std::erase_if(barred_, [](const auto& entry) {
     char byte = 0;
     const Barred& barred = entry.second;
@@ -119,13 +120,13 @@ bool StrangerWork::IsBarred(const Lock&, unsigned uid) {
   return barred_.contains(uid);
 }
 
-void StrangerWork::GiveUp(const Lock&, unsigned uid, WorkerFactory::Worker worker) {
+void OtherUsersProcesses::GiveUp(const Lock&, unsigned uid, WorkerFactory::Worker worker) {
   factory_.Kill(worker.number);
   barred_[uid] = {Clock::now() + kBarred, std::move(worker.socket)};
 }
 
-std::optional<ExecutedProgram> StrangerWork::Describe(int pid) {
-  const std::optional<unsigned> uid = StrangerOf(pid);
+std::optional<ExecutedProgram> OtherUsersProcesses::Describe(int pid) {
+  const std::optional<unsigned> uid = OtherUserOf(pid);
   if (!uid) return ExecutedProgramOf(pid);
   const Lock lock(mutex_);
   if (IsBarred(lock, *uid)) return std::nullopt;
@@ -153,8 +154,8 @@ std::optional<ExecutedProgram> StrangerWork::Describe(int pid) {
                          MemberOr(*answer, "name", std::string())};
 }
 
-Expected<void> StrangerWork::Enable(const EnableRequest& request, IfItAsks if_it_asks) {
-  const std::optional<unsigned> uid = StrangerOf(request.pid);
+Expected<void> OtherUsersProcesses::Enable(const EnableRequest& request, IfItAsks if_it_asks) {
+  const std::optional<unsigned> uid = OtherUserOf(request.pid);
   if (uid) {
     return Attach(*uid, Json{{"do", "enable"},
                              {"pid", request.pid},
@@ -166,13 +167,13 @@ Expected<void> StrangerWork::Enable(const EnableRequest& request, IfItAsks if_it
   return EnableHere(request, if_it_asks);
 }
 
-Expected<void> StrangerWork::Disable(int pid) {
-  const std::optional<unsigned> uid = StrangerOf(pid);
+Expected<void> OtherUsersProcesses::Disable(int pid) {
+  const std::optional<unsigned> uid = OtherUserOf(pid);
   if (!uid) return DisableRunning(pid);
   return Attach(*uid, Json{{"do", "disable"}, {"pid", pid}}.dump());
 }
 
-Expected<void> StrangerWork::Attach(unsigned uid, const std::string& request) {
+Expected<void> OtherUsersProcesses::Attach(unsigned uid, const std::string& request) {
   std::optional<WorkerFactory::Worker> worker;
   {
     const Lock lock(mutex_);

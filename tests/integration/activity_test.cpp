@@ -12,17 +12,18 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using Json = nlohmann::json;
 
-class DoingTest : public BothModes {
+class ActivityTest : public BothModes {
  protected:
   // Runs `filter` with `limits` for each test.
   GatedRun RunWithin(const std::string& limits, const std::string& filter = "*",
                      std::vector<std::string> options = {}) {
     options.insert(options.end(), {"--budgets", Budget(limits)});
-    return RunTests("doing", filter, options);
+    return RunTests("activity", filter, options);
   }
   std::string Budget(const std::string& limits) {
-    return directory_.Write("doing.leakgate.json",
-                            "{\"component\": \"doing\", \"limits\": {\n\"test\": " + limits + "}}");
+    return directory_.Write(
+        "activity.leakgate.json",
+        "{\"component\": \"activity\", \"limits\": {\n\"test\": " + limits + "}}");
   }
   // What made `test` exceed its limit of `quantity`.
   static Json MadeBy(const GatedRun& run, const std::string& test, const std::string& quantity) {
@@ -53,13 +54,13 @@ struct Temporary {
   long blocks;
 };
 
-TEST_P(DoingTest, TemporaryBlocksAreCountedToTheBlock) {
+TEST_P(ActivityTest, TemporaryBlocksAreCountedToTheBlock) {
   const GatedRun run = RunWithin(R"({"temporary": {"blocks": 0}})");
   for (const auto& [name, blocks] :
        {Temporary{"AllocatesForAMoment", 1000}, Temporary{"FreesInTheOtherOrder", 500},
         Temporary{"GrowsByRealloc", 100}, Temporary{"FailsToRealloc", 1},
         Temporary{"HasMuchAtItsPeak", 3003}, Temporary{"NewsForAMoment", 700}}) {
-    const std::string test = std::string("Doing.") + name;
+    const std::string test = std::string("Activity.") + name;
     EXPECT_EQ(run.Test(test)["verdict"], "over_budget") << test;
     EXPECT_EQ(OwnBlocks(MadeBy(run, test, "temporary")), blocks) << test;
     // GoogleTest has some of its own in the test's window.
@@ -68,72 +69,72 @@ TEST_P(DoingTest, TemporaryBlocksAreCountedToTheBlock) {
     EXPECT_LE(counted, blocks + 2) << test;
   }
   for (const std::string name : {"FreesTheOlderFirst", "HasAnotherThreadFree", "DoesNothing"}) {
-    EXPECT_EQ(run.Test("Doing." + name)["verdict"], "pass") << name;
+    EXPECT_EQ(run.Test("Activity." + name)["verdict"], "pass") << name;
   }
   EXPECT_EQ(run.command.exit_code, 1);
 }
 
-TEST_P(DoingTest, TemporaryBlocksAtTheLimitPass) {
-  EXPECT_EQ(
-      RunWithin(R"({"temporary": {"blocks": 1000, "bytes": 100000}})", "Doing.AllocatesForAMoment")
-          .command.exit_code,
-      0);
-  EXPECT_EQ(
-      RunWithin(R"({"temporary": {"blocks": 1000, "bytes": 99999}})", "Doing.AllocatesForAMoment")
-          .command.exit_code,
-      1);
+TEST_P(ActivityTest, TemporaryBlocksAtTheLimitPass) {
+  EXPECT_EQ(RunWithin(R"({"temporary": {"blocks": 1000, "bytes": 100000}})",
+                      "Activity.AllocatesForAMoment")
+                .command.exit_code,
+            0);
+  EXPECT_EQ(RunWithin(R"({"temporary": {"blocks": 1000, "bytes": 99999}})",
+                      "Activity.AllocatesForAMoment")
+                .command.exit_code,
+            1);
 }
 
-TEST_P(DoingTest, WhoAllocatedIsToldWithTheUsersLineFirst) {
-  const GatedRun run = RunWithin(R"({"temporary": {"blocks": 0}})", "Doing.AllocatesForAMoment");
-  EXPECT_EQ(FirstPlace(MadeBy(run, "Doing.AllocatesForAMoment", "temporary")),
-            PlaceOf("doing.cpp", "moment"));
+TEST_P(ActivityTest, WhoAllocatedIsToldWithTheUsersLineFirst) {
+  const GatedRun run = RunWithin(R"({"temporary": {"blocks": 0}})", "Activity.AllocatesForAMoment");
+  EXPECT_EQ(FirstPlace(MadeBy(run, "Activity.AllocatesForAMoment", "temporary")),
+            PlaceOf("activity.cpp", "moment"));
   EXPECT_THAT(run.command.standard_error,
-              AllOf(HasSubstr(PlaceOf("doing.cpp", "moment") + ": Failure in"),
+              AllOf(HasSubstr(PlaceOf("activity.cpp", "moment") + ": Failure in"),
                     HasSubstr("allocated for a moment only when the test was repeated alone: "),
                     HasSubstr("> UseForAMoment(int, unsigned long)")));
 }
 
-TEST_P(DoingTest, SitesAreOrderedByWhatIsOverTheLimit) {
-  const std::string test = "Doing.AllocatesByTwoFunctions";
+TEST_P(ActivityTest, SitesAreOrderedByWhatIsOverTheLimit) {
+  const std::string test = "Activity.AllocatesByTwoFunctions";
   const GatedRun by_bytes = RunWithin(R"({"allocated": {"bytes": 0}})", test);
-  EXPECT_EQ(FirstPlace(MadeBy(by_bytes, test, "allocated")), PlaceOf("doing.cpp", "tables"));
+  EXPECT_EQ(FirstPlace(MadeBy(by_bytes, test, "allocated")), PlaceOf("activity.cpp", "tables"));
   const GatedRun by_blocks = RunWithin(R"({"allocated": {"blocks": 0}})", test);
   const Json made = MadeBy(by_blocks, test, "allocated");
-  EXPECT_EQ(FirstPlace(made), PlaceOf("doing.cpp", "moment"));
+  EXPECT_EQ(FirstPlace(made), PlaceOf("activity.cpp", "moment"));
   EXPECT_EQ(made["sites"][0]["blocks"], 2000);
   EXPECT_EQ(OwnBlocks(made), 2011);
 }
 
-TEST_P(DoingTest, WhatWasLiveAtThePeakIsTold) {
-  const std::string test = "Doing.HasMuchAtItsPeak";
+TEST_P(ActivityTest, WhatWasLiveAtThePeakIsTold) {
+  const std::string test = "Activity.HasMuchAtItsPeak";
   const GatedRun run = RunWithin(R"({"peak": {"bytes": "1 MiB"}})", test);
   const Json made = MadeBy(run, test, "peak");
-  EXPECT_EQ(FirstPlace(made), PlaceOf("doing.cpp", "tables"));
+  EXPECT_EQ(FirstPlace(made), PlaceOf("activity.cpp", "tables"));
   EXPECT_EQ(made["sites"][0]["blocks"], 64);
   EXPECT_EQ(made["sites"][0]["bytes"], 64 * 65536);
 }
 
-TEST_P(DoingTest, OneLineOfSeveralTestsIsOneCause) {
+TEST_P(ActivityTest, OneLineOfSeveralTestsIsOneCause) {
   const GatedRun run = RunWithin(R"({"temporary": {"blocks": 150}})",
-                                 "Doing.AllocatesForAMoment:Doing.AllocatesByTwoFunctions");
+                                 "Activity.AllocatesForAMoment:Activity.AllocatesByTwoFunctions");
   EXPECT_THAT(run.command.standard_error,
-              AllOf(HasSubstr("Failure in 2 tests: Doing.AllocatesForAMoment, "
-                              "Doing.AllocatesByTwoFunctions"),
-                    HasSubstr("most of it in Doing.AllocatesByTwoFunctions")));
+              AllOf(HasSubstr("Failure in 2 tests: Activity.AllocatesForAMoment, "
+                              "Activity.AllocatesByTwoFunctions"),
+                    HasSubstr("most of it in Activity.AllocatesByTwoFunctions")));
 }
 
 // What a test does only after another one is not excused by doing nothing alone.
-TEST_P(DoingTest, WhatIsNotDoneAloneStaysOverBudget) {
+TEST_P(ActivityTest, WhatIsNotDoneAloneStaysOverBudget) {
   const GatedRun run = RunWithin(R"({"temporary": {"blocks": 10}})");
-  EXPECT_EQ(run.Test("Doing.DependsOnTheTestBefore")["verdict"], "over_budget");
-  const Json ended = MadeBy(run, "Doing.EndsWhenItIsRepeated", "temporary");
-  EXPECT_EQ(run.Test("Doing.EndsWhenItIsRepeated")["verdict"], "over_budget");
+  EXPECT_EQ(run.Test("Activity.DependsOnTheTestBefore")["verdict"], "over_budget");
+  const Json ended = MadeBy(run, "Activity.EndsWhenItIsRepeated", "temporary");
+  EXPECT_EQ(run.Test("Activity.EndsWhenItIsRepeated")["verdict"], "over_budget");
   EXPECT_THAT(ended["sites"], IsEmpty());
 }
 
-TEST_P(DoingTest, WithoutRepetitionTheCountAloneDecides) {
-  const std::string test = "Doing.AllocatesForAMoment";
+TEST_P(ActivityTest, WithoutRepetitionTheCountAloneDecides) {
+  const std::string test = "Activity.AllocatesForAMoment";
   const GatedRun run = RunWithin(R"({"temporary": {"blocks": 10}})", test, {"--confirm=off"});
   EXPECT_EQ(run.Test(test)["verdict"], "over_budget");
   EXPECT_EQ(MadeBy(run, test, "temporary")["problem"], "confirmation is off");
@@ -141,16 +142,16 @@ TEST_P(DoingTest, WithoutRepetitionTheCountAloneDecides) {
               HasSubstr("who allocated it is not known: confirmation is off"));
 }
 
-TEST_P(DoingTest, NothingIsCountedOrRepeatedUnlessABudgetAsks) {
+TEST_P(ActivityTest, NothingIsCountedOrRepeatedUnlessABudgetAsks) {
   const GatedRun run = RunWithin(R"({"allocated": {"blocks": 100000}})");
-  EXPECT_FALSE(run.Test("Doing.AllocatesForAMoment").contains("temporary"));
-  EXPECT_FALSE(run.Test("Doing.AllocatesForAMoment").contains("made_by"));
+  EXPECT_FALSE(run.Test("Activity.AllocatesForAMoment").contains("temporary"));
+  EXPECT_FALSE(run.Test("Activity.AllocatesForAMoment").contains("made_by"));
   EXPECT_EQ(run.command.exit_code, 0);
 }
 
-TEST_P(DoingTest, InlineConfirmationTellsGoogleTest) {
+TEST_P(ActivityTest, InlineConfirmationTellsGoogleTest) {
   // It leaves a block behind, so the process asks for its verdict.
-  const std::string test = "Doing.FreesTheOlderFirst";
+  const std::string test = "Activity.FreesTheOlderFirst";
   const GatedRun run = RunWithin(R"({"allocated": {"blocks": 100}})", test, {"--confirm=inline"});
   const std::string& text = IsListener() ? run.command.standard_output : run.command.standard_error;
   EXPECT_THAT(text, HasSubstr("allocated when the test was repeated alone: "));
@@ -159,7 +160,7 @@ TEST_P(DoingTest, InlineConfirmationTellsGoogleTest) {
   }
 }
 
-LEAKGATE_IN_BOTH_MODES(DoingTest);
+LEAKGATE_IN_BOTH_MODES(ActivityTest);
 
 }  // namespace
 }  // namespace leakgate::test

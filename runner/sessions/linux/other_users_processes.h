@@ -1,10 +1,10 @@
-// Looks into other users' processes for a session's owner, and attaches to them, by processes that
-// can be given up (process/linux/worker_factory.h). Whoever reads a process's memory, or a file
-// that it names, waits as long as a file system of that process's user likes: no signal ends such a
-// wait. A user's process that has kept a worker waiting is not looked into for kBarred, nor before
-// the kernel has ended that worker.
+// Reads other users' processes for a session's owner, and attaches to them, through worker
+// processes that can be given up (process/linux/worker_factory.h). A process that reads another
+// process's memory, or a file that it names, waits as long as a file system of that user likes, and
+// no signal ends such a wait. If a user's process has made a worker wait too long, that user's
+// processes are not read for kBarred, nor before the kernel has ended that worker.
 //
-// Processes of the owner's own user are looked into directly. Any thread may call these functions.
+// Processes of the owner's own user are read directly. Any thread may call these functions.
 #pragma once
 
 #include <chrono>
@@ -20,25 +20,25 @@
 
 namespace leakgate {
 
-// What to do with a process that was started with the session's variables, so that its agent asks
-// by itself, unless tracing has been disabled in it since.
+// What to do with a process that was started with the session's variables. Its agent asks by
+// itself, unless tracing has been disabled in it since.
 enum class IfItAsks { kLeaveIt, kAttach };
 
-class StrangerWork {
+class OtherUsersProcesses {
  public:
   // REQUIRES: this process has one thread, which lives as long as this object.
-  [[nodiscard]] static Expected<std::unique_ptr<StrangerWork>> Fork();
+  [[nodiscard]] static Expected<std::unique_ptr<OtherUsersProcesses>> Fork();
 
-  // Returns what the process executes; nothing if it keeps whoever looks waiting. A stranger delays
-  // the call by kDescribePatience at most.
+  // Returns what the process executes; nothing if reading it takes too long. Another user's process
+  // delays the call by kDescribePatience at most.
   [[nodiscard]] std::optional<ExecutedProgram> Describe(int pid);
-  // As EnableRunning and DisableRunning.
+  // These do the same as EnableRunning and DisableRunning.
   [[nodiscard]] Expected<void> Enable(const EnableRequest& request, IfItAsks if_it_asks);
   [[nodiscard]] Expected<void> Disable(int pid);
 
-  // Returns the user of a process that is not of this process's user alone: of a set-uid program,
-  // who has started it.
-  [[nodiscard]] static std::optional<unsigned> StrangerOf(int pid);
+  // Returns the other user to whom a process belongs, also in part: for a set-uid program, the user
+  // who has started it. Returns nothing if the process belongs to this process's user alone.
+  [[nodiscard]] static std::optional<unsigned> OtherUserOf(int pid);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -49,10 +49,11 @@ class StrangerWork {
 
   struct Barred {
     Clock::time_point until;
-    UniqueFd stuck;  // the worker's socket, which is at its end once the kernel has ended it
+    // The worker's socket, which is at its end once the kernel has ended the worker.
+    UniqueFd stuck;
   };
 
-  explicit StrangerWork(WorkerFactory factory) : factory_(std::move(factory)) {}
+  explicit OtherUsersProcesses(WorkerFactory factory) : factory_(std::move(factory)) {}
   // These REQUIRE that mutex_ is held, of which `lock` is the proof.
   using Lock = std::lock_guard<std::mutex>;
   bool IsBarred(const Lock& lock, unsigned uid);
