@@ -72,7 +72,8 @@ Expected<Below> PrepareBelow(const std::vector<std::string>& program) {
 Expected<int> ExecuteBelow(const std::string& control, Below below) {
   LEAKGATE_TRY_ASSIGN(auto environment,
                       ProgramEnvironment(OwnEnvironment(), {FindAgent(), control}));
-  ::execve(below.program.c_str(), PointersTo(below.arguments).data(), PointersTo(environment).data());
+  ::execve(below.program.c_str(), PointersTo(below.arguments).data(),
+           PointersTo(environment).data());
   return UsageError(fmt::format("{}: cannot be executed: {}", below.program.string(), ErrnoText()));
 }
 
