@@ -9,7 +9,6 @@
 #include "runner/base/atomic_file.h"
 #include "runner/base/descriptors.h"
 #include "runner/base/user_cache.h"
-#include "runner/cli/commands/merge.h"
 #include "runner/cli/installation.h"
 #include "runner/cli/option_values.h"
 #include "runner/cli/terminal.h"
