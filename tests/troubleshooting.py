@@ -23,16 +23,17 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ["docs/troubleshooting.md", "docs/budgets.md"]
 SOURCES = ["runner/attach", "runner/budget", "runner/cli", "runner/host", "runner/judge", "runner/main.cpp",
            "runner/process", "runner/reach", "runner/recording/event_recorder.cpp", "runner/recording/file", "runner/report/finding_text.cpp", "runner/report/json",
-           "runner/report/report_format.cpp", "runner/report/summary_text.cpp", "runner/results/find_results.cpp",
+           "runner/report/report_format.cpp", "runner/report/summary_text.cpp", "runner/results/budgets", "runner/results/find_results.cpp",
            "runner/results/linux", "runner/results/merge_verdict.cpp", "runner/results/merged_runs.cpp",
            "runner/results/result_file.cpp", "runner/archive", "runner/run", "runner/profiling", "runner/sessions",
-           "runner/snapshot/file", "runner/base/linux/atomic_file.cpp", "runner/base/linux/file_place.cpp", "runner/base/linux/time_limit.cpp",
+           "runner/snapshot/file", "runner/snapshot/view/make_bundle.cpp", "runner/snapshot/view/show_bundle.cpp",
+           "runner/base/linux/atomic_file.cpp", "runner/base/linux/file_place.cpp", "runner/base/linux/time_limit.cpp",
            "runner/region/region_reader.cpp", "plugin/listener"]
 # What they print is what was asked for, not a message; doctor's lines say themselves what to do.
 OTHER_FILES = {"doctor.cpp", "help_text.cpp", "command_prose.cpp", "man_page.cpp",
                "completion_bash.cpp", "completion_zsh.cpp", "completion_fish.cpp",
                "explain.cpp", "documents.cpp", "history_text.cpp",
-               "process_resources.cpp", "budget_init.cpp", "installation.cpp", "session_text.cpp",
+               "process_resources.cpp", "budget_init.cpp", "initial_budget.cpp", "installation.cpp", "session_text.cpp",
                "snapshot_take.cpp"}
 OTHER_TEXTS = {
     # the beginning of a unit
@@ -115,9 +116,9 @@ FURTHER = {"{} is for {} only, and left out; name the binary: leakgate explain T
            "wrote {}; fix what it allows, or write why it stays; then: leakgate run --budgets {} -- {}":
                "runner/cli/commands/budget_init.cpp",
            "{} still fails: no entry allows its freeing errors; mend them":
-               "runner/cli/commands/budget_init.cpp",
+               "runner/results/budgets/initial_entries.cpp",
            "{} still fails: {} of {} cannot be allowed, as no function of its call stack is known; "
-           "build the program with symbols": "runner/cli/commands/budget_init.cpp",
+           "build the program with symbols": "runner/results/budgets/initial_entries.cpp",
            "internal error: {}": "runner/main.cpp", "still traced: {}": "runner/cli/profiler/session.cpp",
            "not recorded: {}": "runner/report/summary_text.cpp",
            "kernel.yama.ptrace_scope is {}: set it to 1": "runner/run/linux/doctor.cpp",

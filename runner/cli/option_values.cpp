@@ -83,4 +83,10 @@ const Choices<ProgressMode>& ProgressModes() {
   return modes;
 }
 
+OptionValue ReportWord() { return {"FORMAT=FILE", ValueKind::kReport, FormatNames()}; }
+
+Expected<ReportRequest> ParseReport(const std::string&, const std::string& text) {
+  return ParseReportRequest(text);
+}
+
 }  // namespace leakgate

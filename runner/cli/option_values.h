@@ -9,6 +9,7 @@
 #include "runner/base/expected.h"
 #include "runner/cli/option_list.h"
 #include "runner/cli/terminal.h"
+#include "runner/report/report_format.h"
 
 namespace leakgate {
 
@@ -45,6 +46,11 @@ enum class OutputForm { kText, kJson };
 // Reads a number of runs above 0.
 [[nodiscard]] Expected<std::int64_t> ParseRunCount(const std::string& option,
                                                    const std::string& text);
+
+// Declare and read FORMAT=FILE of --report.
+[[nodiscard]] OptionValue ReportWord();
+[[nodiscard]] Expected<ReportRequest> ParseReport(const std::string& option,
+                                                  const std::string& text);
 
 // The choices of --progress, an option of all commands that can take long.
 [[nodiscard]] const Choices<ProgressMode>& ProgressModes();

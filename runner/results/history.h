@@ -12,6 +12,7 @@
 
 #include "runner/base/expected.h"
 #include "runner/report/report_format.h"
+#include "runner/result/run_result.h"
 #include "runner/results/database.h"
 #include "runner/results/result_file.h"
 
@@ -42,6 +43,9 @@ struct HistoryRun {
   std::vector<HistoryTest> tests;        // each iteration
   std::vector<HistoryFinding> findings;  // that count
 };
+
+// Returns `run` as a history keeps it; `digest` identifies it (history_run.cpp).
+[[nodiscard]] HistoryRun ToHistoryRun(const RunResult& run, const std::string& digest);
 
 // Where and when runs were made.
 struct HistoryOccasion {

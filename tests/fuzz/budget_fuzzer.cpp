@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <string>
 
+#include "runner/budget/budget_problems.h"
 #include "runner/budget/budget_set.h"
 #include "runner/budget/ratchet.h"
 #include "runner/budget/read_budget.h"
-#include "runner/cli/commands/budget.h"
 
 namespace {
 

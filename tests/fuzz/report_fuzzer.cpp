@@ -38,11 +38,20 @@ class NullBuffer : public std::streambuf {
   std::streamsize xsputn(const char*, std::streamsize count) override { return count; }
 };
 
+std::vector<ReportFormat> AllFormats() {
+  std::vector<ReportFormat> formats;
+  for (const std::string& name : FormatNames()) {
+    formats.push_back(ParseReportRequest(name + "=file").value().format);
+  }
+  return formats;
+}
+
 void Write(const RunResult& run) {
   NullBuffer buffer;
   std::ostream out(&buffer);
-  for (int format = 0; format <= static_cast<int>(ReportFormat::kHtml); ++format) {
-    const ReportWriter writer = NewReportWriter(static_cast<ReportFormat>(format), out, {});
+  static const std::vector<ReportFormat> formats = AllFormats();
+  for (const ReportFormat format : formats) {
+    const ReportWriter writer = NewReportWriter(format, out, {});
     if (writer.add_baseline) writer.add_baseline(run);
     writer.add(run);
     writer.finish();

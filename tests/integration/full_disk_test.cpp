@@ -68,11 +68,9 @@ exit $code)sh";
   const TemporaryDirectory told_;
 };
 
-class FullDiskReportTest : public FullDiskTest, public testing::WithParamInterface<const char*> {
+class FullDiskReportTest : public FullDiskTest, public testing::WithParamInterface<std::string> {
  protected:
-  std::string Report(const std::string& name) const {
-    return std::string(GetParam()) + "=" + OnDisk(name);
-  }
+  std::string Report(const std::string& name) const { return GetParam() + "=" + OnDisk(name); }
 };
 
 // Of a run that has something to tell, and passes.
@@ -90,10 +88,8 @@ TEST_P(FullDiskReportTest, LeavesNoneWhereThereWasNone) {
   ExpectTold(run, "cannot write report", OnDisk("new"));
 }
 
-INSTANTIATE_TEST_SUITE_P(, FullDiskReportTest,
-                         testing::Values("json", "junit", "sarif", "github", "gitlab", "markdown",
-                                         "folded", "pprof", "speedscope", "html"),
-                         [](const auto& test) { return std::string(test.param); });
+INSTANTIATE_TEST_SUITE_P(, FullDiskReportTest, testing::ValuesIn(ReportFormats()),
+                         [](const auto& test) { return test.param; });
 
 TEST_F(FullDiskTest, HidesNoExitCodeOfTheProgram) {
   const FullDiskResult run =

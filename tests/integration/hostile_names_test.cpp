@@ -17,8 +17,7 @@ class HostileNamesTest : public testing::Test {
   HostileNamesTest() {
     std::vector<std::string> options = {
         "--budgets", std::string(LEAKGATE_SOURCE_DIR) + "/tests/fixtures/literal.leakgate.json"};
-    for (const std::string format : {"json", "junit", "sarif", "github", "gitlab", "markdown",
-                                     "folded", "speedscope", "html"}) {
+    for (const std::string& format : ReportFormats()) {
       options.insert(options.end(), {"--report", format + "=" + Path(format)});
     }
     // Below no source: files are told by their whole paths.

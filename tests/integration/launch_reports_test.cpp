@@ -15,6 +15,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::MatchesRegex;
 using testing::Not;
 
 // Report files of a run: asked for before the program runs, written whole.
@@ -68,19 +69,21 @@ TEST(LaunchReportsTest, AnUnknownFormatIsAnErrorBeforeTheProgramRuns) {
   const CommandResult result = RunCommand(Gated({"echo", "ran"}, {"--report", "yaml=r"}));
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(result.standard_output, "");
-  EXPECT_EQ(result.standard_error,
-            "leakgate: report 'yaml=r': unknown format 'yaml'; known: json, junit, sarif, github, "
-            "gitlab, markdown, folded, pprof, speedscope, html\n");
+  EXPECT_THAT(result.standard_error,
+              MatchesRegex("leakgate: report 'yaml=r': unknown format 'yaml'; known: json, junit, "
+                           "[a-z, ]+, html\n"));
 }
 
 TEST(LaunchReportsTest, EachFormatIsWrittenAtOnce) {
   const TemporaryDirectory directory;
   std::vector<std::string> options;
-  for (const std::string format : {"json", "junit", "sarif", "github", "gitlab", "markdown",
-                                   "folded", "pprof", "speedscope", "html"}) {
+  for (const std::string& format : ReportFormats()) {
     options.insert(options.end(), {"--report", format + "=" + directory.File(format)});
   }
   RunCommand(Gated({FixturePath("features_untouched")}, options));
+  for (const std::string& format : ReportFormats()) {
+    EXPECT_THAT(ReadFile(directory.File(format)), Not(IsEmpty())) << format;
+  }
   EXPECT_THAT(ReadFile(directory.File("junit")), HasSubstr("<testcase "));
   EXPECT_THAT(ReadFile(directory.File("sarif")), HasSubstr("\"leakgate.lost\""));
   EXPECT_THAT(ReadFile(directory.File("github")), HasSubstr("::error file="));

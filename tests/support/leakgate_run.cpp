@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <sstream>
+#include <string_view>
 #include <tuple>
+#include <utility>
 
 namespace leakgate::test {
 namespace {
@@ -82,6 +85,23 @@ const GatedRun& SharedGatedRun(const std::vector<std::string>& program,
 }
 
 void ForgetSharedRuns() { SharedRuns().clear(); }
+
+const std::vector<std::string>& ReportFormats() {
+  static const std::vector<std::string> formats = [] {
+    const std::string text =
+        Leakgate({"run", "--report", "none=file", "--", "true"}).standard_error;
+    constexpr std::string_view kKnown = "known: ";
+    std::istringstream names(text.substr(std::min(text.find(kKnown), text.size())));
+    names.ignore(kKnown.size());
+    std::vector<std::string> found;
+    for (std::string name; names >> name;) {
+      if (name.ends_with(',')) name.pop_back();
+      found.push_back(std::move(name));
+    }
+    return found;
+  }();
+  return formats;
+}
 
 std::string FixturePath(const std::string& name) {
   return std::string(LEAKGATE_BINARY_DIR) + "/fixtures/" + name;

@@ -46,6 +46,9 @@ void ForgetSharedRuns();
 // `leakgate ARGUMENTS`.
 CommandResult Leakgate(std::vector<std::string> arguments, const CommandOptions& options = {});
 
+// The names of all report formats, as leakgate lists them where it does not know one.
+const std::vector<std::string>& ReportFormats();
+
 // The path of a fixture binary, or of leakgate itself.
 std::string FixturePath(const std::string& name);
 std::string LeakgatePath();

@@ -10,11 +10,14 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 
-from terminal import Checks, Terminal
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from report_formats import report_formats  # noqa: E402
+from terminal import Checks, Terminal  # noqa: E402
 
-FORMATS = {"json", "junit", "sarif", "github", "gitlab", "markdown", "folded", "pprof", "speedscope", "html"}
+FORMATS = set()  # of reports, as leakgate lists them
 COMMANDS = {"run", "record", "recording", "top", "adopt", "doctor", "explain", "budget", "merge", "history", "session", "snapshot", "framework",
             "completion", "man"}
 # What is typed, and all that must be offered for the last word, and nothing else.
@@ -27,8 +30,6 @@ OFFERED = {
     "leakgate run --confirm ": {"after", "inline", "off"},
     "leakgate run --budgets tests --confirm i": {"inline"},
     "leakgate run --progress ": {"auto", "bar", "lines", "none"},
-    "leakgate run --report p": {"pprof="},
-    "leakgate run --report ": {f"{name}=" for name in FORMATS},
     "leakgate run --budgets te": {"tests/"},
     "leakgate merge -o m.json res": {"results/"},
     "leakgate merge results me": {"merged.json"},
@@ -42,10 +43,17 @@ OFFERED = {
 # Where the shells differ in how a value behind '=' is told.
 BEHIND_EQUALS = {
     "leakgate run --confirm=i": {"inline"},
-    "leakgate run --report=s": {"sarif=", "speedscope="},
     "leakgate run --report json=mer": {"merged.json"},
     "leakgate run --report=json=mer": {"merged.json"},
 }
+
+
+def add_formats(formats):
+    """What is offered for a report's format, of all that leakgate has."""
+    FORMATS.update(formats)
+    OFFERED["leakgate run --report "] = {f"{name}=" for name in formats}
+    OFFERED["leakgate run --report p"] = {f"{name}=" for name in formats if name.startswith("p")}
+    BEHIND_EQUALS["leakgate run --report=s"] = {f"{name}=" for name in formats if name.startswith("s")}
 
 
 def options_of(leakgate, command):
@@ -168,6 +176,7 @@ def main():
     parser.add_argument("--leakgate", type=pathlib.Path, required=True)
     parser.add_argument("--scripts", type=pathlib.Path, required=True)
     options = parser.parse_args()
+    add_formats(report_formats(options.leakgate))
     checks = Checks()
     with tempfile.TemporaryDirectory(prefix="leakgate-completion-") as name:
         folder = pathlib.Path(name)

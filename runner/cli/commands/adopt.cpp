@@ -8,14 +8,14 @@
 
 #include "runner/base/atomic_file.h"
 #include "runner/cli/commands/accepted_baseline.h"
-#include "runner/cli/commands/adopted_programs.h"
-#include "runner/cli/commands/component_budgets.h"
 #include "runner/cli/commands/gate_instructions.h"
 #include "runner/cli/commands/gated_runs.h"
 #include "runner/cli/option_values.h"
 #include "runner/cli/terminal.h"
 #include "runner/process/process_image.h"
 #include "runner/report/window_text.h"
+#include "runner/results/budgets/component_budgets.h"
+#include "runner/run/adopted_programs.h"
 #include "runner/run/child_command.h"
 #include "runner/run/repetition.h"
 #include "runner/run/test_listing.h"
@@ -269,8 +269,9 @@ Expected<int> Execute(const AdoptCommand& command) {
   if (scratch.path().empty()) {
     return Unexpected(Error{"no temporary directory can be made; set TMPDIR to one"});
   }
-  LEAKGATE_TRY_ASSIGN(std::vector<CtestCommand> programs,
-                      FindAdoptedPrograms({command.targets, command.program}, scratch.path()));
+  LEAKGATE_TRY_ASSIGN(
+      std::vector<CtestCommand> programs,
+      FindAdoptedPrograms({command.targets, command.program}, scratch.path(), PrintMessage));
   LEAKGATE_TRY_ASSIGN(std::optional<ComponentBudgets> budgets, FindComponents(command, programs));
   Adoption adoption(command, std::move(programs), std::move(budgets), scratch.path());
   LEAKGATE_TRY_ASSIGN(const bool is_green, adoption.Adopt());

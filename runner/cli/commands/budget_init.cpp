@@ -1,20 +1,16 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cstdio>
-#include <vector>
 
 #include "runner/base/atomic_file.h"
-#include "runner/budget/apply_limits.h"
 #include "runner/budget/wording.h"
 #include "runner/cli/commands/budget.h"
-#include "runner/cli/commands/initial_entries.h"
 #include "runner/cli/commands/run.h"
 #include "runner/cli/installation.h"
 #include "runner/cli/option_values.h"
 #include "runner/cli/terminal.h"
 #include "runner/report/summary_text.h"
+#include "runner/results/budgets/initial_budget.h"
 
 namespace leakgate {
 namespace {
@@ -27,33 +23,6 @@ Expected<void> RequireNew(const std::filesystem::path& path) {
 }
 
 }  // namespace
-
-InitialBudget MakeInitialBudget(const std::string& component, const RunResult& result,
-                                std::chrono::year_month_day today) {
-  const std::string reason = fmt::format(
-      "found by leakgate budget init on {}; fix it, or say why it stays", DateText(today));
-  std::vector<const WindowResult*> failing;
-  for (const WindowResult& window : result.windows) {
-    if (window.verdict == Verdict::kOverBudget) failing.push_back(&window);
-  }
-  const InitialEntries found(std::move(failing), EntryScope::kAnyTest);
-  std::vector<std::string> allowances;
-  for (const InitialEntry& entry : found.entries()) allowances.push_back(EntryText(entry, reason));
-  std::sort(allowances.begin(), allowances.end());
-  const std::string list =
-      allowances.empty() ? "[]" : fmt::format("[{}\n  ]", fmt::join(allowances, ","));
-  const Amount lost = found.LostByProgram();
-  const std::string limits = lost == Amount{} ? ""
-                                              : fmt::format(
-                                                    "  \"limits\": {{ \"program\": {{ \"lost\": "
-                                                    "{{ \"bytes\": {}, \"blocks\": {} }} }} }},\n",
-                                                    lost.bytes, lost.blocks);
-  return {
-      fmt::format("{{\n  \"component\": {},\n  \"binaries\": [{}],\n{}  \"allowances\": {}\n}}\n",
-                  Quoted(component),
-                  Quoted(std::filesystem::path(result.binary).filename().string()), limits, list),
-      found.StillFailing()};
-}
 
 void Declare(BudgetInitCommand& command, OptionList& options) {
   options.Add("--component", TextWord("NAME"), command.component,

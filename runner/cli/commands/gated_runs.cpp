@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "runner/base/regular_file.h"
-#include "runner/cli/commands/adopted_programs.h"
 #include "runner/cli/terminal.h"
 #include "runner/report/window_text.h"
+#include "runner/run/adopted_programs.h"
 #include "runner/run/child_command.h"
 
 namespace leakgate {

@@ -9,7 +9,6 @@
 #include "runner/base/expected.h"
 #include "runner/cli/option_list.h"
 #include "runner/cli/option_values.h"
-#include "runner/result/run_result.h"
 #include "runner/results/history.h"
 
 namespace leakgate {
@@ -52,9 +51,6 @@ void Declare(HistoryTrendCommand& command, OptionList& options);
 [[nodiscard]] Expected<int> Execute(const HistoryAddCommand& command);
 [[nodiscard]] Expected<int> Execute(const HistoryShowCommand& command);
 [[nodiscard]] Expected<int> Execute(const HistoryTrendCommand& command);
-
-// Returns `run` as a history keeps it; `digest` identifies it.
-[[nodiscard]] HistoryRun ToHistoryRun(const RunResult& run, const std::string& digest);
 
 // The functions below return what the commands print, for people and for machines. They are pure.
 

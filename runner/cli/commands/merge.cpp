@@ -172,12 +172,6 @@ Expected<int> Execute(const MergeCommand& command) {
   return static_cast<int>(verdict.exit_code);
 }
 
-OptionValue ReportWord() { return {"FORMAT=FILE", ValueKind::kReport, FormatNames()}; }
-
-Expected<ReportRequest> ParseReport(const std::string&, const std::string& text) {
-  return ParseReportRequest(text);
-}
-
 void Declare(MergeCommand& command, OptionList& options) {
   options.AddArgument("results", FileWord("RESULT"), command.results);
   const auto add_json = [&command](const std::string& path) -> Expected<void> {

@@ -31,9 +31,4 @@ struct MergeCommand {
 void Declare(MergeCommand& command, OptionList& options);
 [[nodiscard]] Expected<void> Complete(MergeCommand& command, const ProgramLine& program);
 
-// Declare and read FORMAT=FILE of --report.
-[[nodiscard]] OptionValue ReportWord();
-[[nodiscard]] Expected<ReportRequest> ParseReport(const std::string& option,
-                                                  const std::string& text);
-
 }  // namespace leakgate

@@ -9,7 +9,6 @@
 #include "runner/base/atomic_file.h"
 #include "runner/base/descriptors.h"
 #include "runner/base/user_cache.h"
-#include "runner/cli/commands/merge.h"
 #include "runner/cli/installation.h"
 #include "runner/cli/option_values.h"
 #include "runner/cli/terminal.h"
@@ -47,7 +46,7 @@ Expected<Runs> ReadBaselineOf(RunCommand& command) {
   const bool compares = HasPage(command.reports);
   std::function<void(RunResult &&)> compare;
   if (compares) {
-    compare = [&](RunResult&& run) { compared.push_back(KeepComparedParts(std::move(run))); };
+    compare = [&](RunResult&& run) { compared.push_back(KeepComparedParts(run)); };
   }
   LEAKGATE_TRY_ASSIGN(Baseline baseline, ReadBaseline(command.baseline, compare));
   command.request.baseline = std::make_shared<const Baseline>(std::move(baseline));

@@ -15,6 +15,7 @@
 #include "runner/sessions/session_messages.h"
 #include "runner/sessions/take_snapshot.h"
 #include "runner/snapshot/view/export_snapshot.h"
+#include "runner/snapshot/view/make_bundle.h"
 #include "runner/snapshot/view/show_snapshot.h"
 
 namespace leakgate {
@@ -43,8 +44,6 @@ struct SnapshotExportCommand {
   std::filesystem::path output;          // empty: standard output
   std::filesystem::path source_root;     // a page quotes sources below it; empty: it quotes none
 };
-
-enum class BundledSymbols { kLeftOut, kIncluded };
 
 // Puts snapshots into one file (snapshot_bundle.cpp).
 struct SnapshotBundleCommand {

@@ -1,19 +1,15 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <sstream>
 #include <utility>
 
 #include "runner/base/atomic_file.h"
-#include "runner/base/regular_file.h"
 #include "runner/cli/profiler/session.h"
 #include "runner/cli/profiler/session_values.h"
 #include "runner/cli/profiler/snapshot.h"
 #include "runner/cli/terminal.h"
-#include "runner/snapshot/file/bundle.h"
-#include "runner/snapshot/view/look_up_symbols.h"
+#include "runner/snapshot/view/make_bundle.h"
+#include "runner/snapshot/view/show_bundle.h"
 
 namespace leakgate {
 namespace {
@@ -21,69 +17,13 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint64_t kMostSnapshotBytes = 0xffff'fffe;  // of one in a bundle
-
-// A file's content, before it is in the bundle.
-struct Content {
-  std::string origin;  // for messages
-  std::string name;    // in the bundle
-  std::string bytes;
-};
-
-// Names that nothing in the bundle has yet.
-class FreeNames {
- public:
-  std::string Take(const std::string& wanted) {
-    const fs::path path(wanted);
-    std::string name = wanted;
-    for (int i = 2; !taken_.insert(name).second; ++i) {
-      name = fmt::format("{}-{}{}", path.stem().string(), i, path.extension().string());
-    }
-    return name;
-  }
-
- private:
-  std::set<std::string> taken_;
-};
-
-Expected<std::vector<fs::path>> FilesOf(const std::vector<fs::path>& given) {
-  std::vector<fs::path> files;
-  for (const fs::path& path : given) {
-    std::error_code error;
-    if (!fs::is_directory(path, error)) {
-      files.push_back(path);
-      continue;
-    }
-    std::vector<fs::path> inside;
-    for (fs::directory_iterator entry(path, error), end; !error && entry != end;
-         entry.increment(error)) {
-      if (entry->path().extension() == ".snapshot") inside.push_back(entry->path());
-    }
-    if (error) {
-      return UsageError(
-          fmt::format("{}: cannot read the directory: {}", path.string(), error.message()));
-    }
-    if (inside.empty()) {
-      return UsageError(fmt::format("{}: there is no *.snapshot in this directory", path.string()));
-    }
-    std::sort(inside.begin(), inside.end());
-    files.insert(files.end(), inside.begin(), inside.end());
-  }
-  return files;
-}
-
-Expected<Content> ReadContent(const fs::path& file, FreeNames& names) {
-  auto bytes = ReadRegularFile(file, kMostSnapshotBytes);
-  if (!bytes) {
-    return UsageError(fmt::format("{}: cannot be read: {}; name a snapshot file", file.string(),
-                                  bytes.error().message()));
-  }
-  return Content{file.string(), names.Take(file.stem().string() + ".snapshot"), *std::move(bytes)};
-}
-
 // What a session has recorded of its processes, and of which of them there is no snapshot, and why.
 struct OfSession {
-  std::vector<Content> contents{};
+  struct Snapshot {
+    std::string wanted_name;
+    std::string bytes;
+  };
+  std::vector<Snapshot> snapshots{};
   Json missed = Json::array();
 };
 
@@ -93,14 +33,14 @@ Expected<std::string> TakeText(const std::string& session, const ProcessStatus& 
   return subject.Text(Pages::kAsk);
 }
 
-OfSession TakeOf(const SessionStatus& session, FreeNames& names) {
+OfSession TakeOf(const SessionStatus& session) {
   OfSession taken;
   for (const ProcessStatus& process : session.processes) {
-    const std::string image = fs::path(process.program.name).filename().string();
     Expected<std::string> bytes = TakeText(session.name, process);
     if (bytes) {
-      const std::string name = names.Take(fmt::format("{}-{}.snapshot", image, process.pid));
-      taken.contents.push_back({name, name, *std::move(bytes)});
+      const std::string image = fs::path(process.program.name).filename().string();
+      taken.snapshots.push_back(
+          {fmt::format("{}-{}.snapshot", image, process.pid), *std::move(bytes)});
       continue;
     }
     const std::string why = process.problem.empty() ? bytes.error().message : process.problem;
@@ -110,76 +50,27 @@ OfSession TakeOf(const SessionStatus& session, FreeNames& names) {
   return taken;
 }
 
-// Reads a snapshot as a whole, so that none that is damaged gets into a bundle.
-Expected<std::unique_ptr<SnapshotView>> ViewOf(const Content& content,
-                                               const StackReading& reading) {
-  LEAKGATE_TRY_ASSIGN(Symbolizer symbolizer, SymbolizerOf(reading));
-  auto view = std::make_unique<SnapshotView>(SnapshotQuery{}, std::move(symbolizer));
-  const auto source = [&content](const SnapshotVisitor& visitor) {
-    std::istringstream in(content.bytes);
-    return ReadSnapshot(in, content.origin, visitor);
-  };
-  LEAKGATE_TRY(view->Read(source, content.origin));
-  return view;
+// Takes a snapshot of each process of a session. Returns what the manifest tells of it.
+Expected<Json> AddSession(const std::string& name, BundleMaker& bundle) {
+  if (name.empty()) return Json(nullptr);
+  LEAKGATE_TRY_ASSIGN(const SessionStatus status, QuerySession(name));
+  OfSession taken = TakeOf(status);
+  for (auto& [wanted_name, bytes] : taken.snapshots) {
+    LEAKGATE_TRY(bundle.Add(wanted_name, std::move(bytes)));
+  }
+  Json session = Json::parse(SessionJson(status));
+  session["text"] = SessionText(status, Colour::kOff);
+  session["missed"] = std::move(taken.missed);
+  return session;
 }
 
-Json EntryOf(const std::string& name, SnapshotView& view) {
-  Json entry = SnapshotFactsJson(view);
-  entry["file"] = name;
-  return entry;
-}
-
-// Adds a snapshot; returns what the manifest tells of it.
-Expected<Json> Add(Content content, const SnapshotBundleCommand& command, BundleWriter& bundle) {
-  LEAKGATE_TRY_ASSIGN(const std::unique_ptr<SnapshotView> view, ViewOf(content, command.reading));
-  if (command.symbols == BundledSymbols::kIncluded) {
-    LEAKGATE_TRY_ASSIGN(Symbolizer symbolizer, SymbolizerOf(command.reading));
-    LEAKGATE_TRY_ASSIGN(
-        std::string bytes,
-        WithSymbols(content.bytes, content.origin, LookUpSymbols(view->contents(), symbolizer)));
-    content.bytes = std::move(bytes);
-  }
-  LEAKGATE_TRY(bundle.Add(content.name, content.bytes, BundleWriter::Packing::kAsItIs));
-  return EntryOf(content.name, *view);
-}
-
-Expected<void> WriteBundle(const SnapshotBundleCommand& command, std::size_t& count) {
-  LEAKGATE_TRY_ASSIGN(const std::vector<fs::path> files, FilesOf(command.files));
-  LEAKGATE_TRY_ASSIGN(BundleWriter bundle, BundleWriter::Create());
-  Json snapshots = Json::array();
-  FreeNames names;
-  const auto add = [&](Content content) -> Expected<void> {
-    LEAKGATE_TRY_ASSIGN(Json entry, Add(std::move(content), command, bundle));
-    snapshots.push_back(std::move(entry));
-    return {};
-  };
-  for (const fs::path& file : files) {
-    LEAKGATE_TRY_ASSIGN(Content content, ReadContent(file, names));
-    if (const Expected<void> added = add(std::move(content)); !added) return added;
-  }
-  Json session = nullptr;
-  if (!command.session.empty()) {
-    LEAKGATE_TRY_ASSIGN(const SessionStatus status, QuerySession(command.session));
-    OfSession taken = TakeOf(status, names);
-    for (Content& content : taken.contents) {
-      if (const Expected<void> added = add(std::move(content)); !added) return added;
-    }
-    session = Json::parse(SessionJson(status));
-    session["text"] = SessionText(status, Colour::kOff);
-    session["missed"] = std::move(taken.missed);
-  }
-  if (snapshots.empty()) {
-    return UsageError("there is no snapshot to bundle: no process of the session has one");
-  }
-  count = snapshots.size();
-  const Json manifest = {{"schema", "leakgate-bundle-1"},
-                         {"symbols", command.symbols == BundledSymbols::kIncluded},
-                         {"snapshots", std::move(snapshots)},
-                         {"session", std::move(session)}};
-  const std::string text = manifest.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
-  const Expected<void> added = bundle.Add(kManifestName, text, BundleWriter::Packing::kPacked);
-  if (!added) return added;
-  return bundle.Finish(command.output);
+Expected<std::size_t> WriteBundle(const SnapshotBundleCommand& command) {
+  LEAKGATE_TRY_ASSIGN(BundleMaker bundle, BundleMaker::Create(command.symbols, [&command] {
+                        return SymbolizerOf(command.reading);
+                      }));
+  LEAKGATE_TRY(bundle.AddFiles(command.files));
+  LEAKGATE_TRY_ASSIGN(Json session, AddSession(command.session, bundle));
+  return bundle.Finish(command.output, std::move(session));
 }
 
 }  // namespace
@@ -222,98 +113,21 @@ Expected<int> Execute(const SnapshotBundleCommand& command) {
   }
   LEAKGATE_TRY(AtomicFile::CheckPlace(command.output));
   const WithDebugServers servers;
-  std::size_t count = 0;
-  LEAKGATE_TRY(WriteBundle(command, count));
+  LEAKGATE_TRY_ASSIGN(const std::size_t count, WriteBundle(command));
   Print(stderr, fmt::format("leakgate: {0}: {1}\n  look at it:  leakgate snapshot show {0}\n",
                             Printable(command.output.string()),
                             FormatCount(static_cast<std::int64_t>(count), "snapshot")));
   return kExitPass;
 }
 
-namespace {
-
-// Each snapshot by its own facts: what the manifest says of it is not looked at.
-Expected<Json> ListOf(const fs::path& bundle, std::string& text) {
-  LEAKGATE_TRY_ASSIGN(const std::vector<std::string> names, SnapshotsIn(bundle));
-  Json list = Json::array();
-  text = fmt::format("bundle of {}; to see one: leakgate snapshot show {}\n",
-                     FormatCount(static_cast<std::int64_t>(names.size()), "snapshot"),
-                     Printable((bundle / "NAME").string()));
-  for (const std::string& name : names) {
-    SnapshotContents contents;
-    const auto source = [&](const SnapshotVisitor& visitor) {
-      return ReadSnapshot(PathInBundle(bundle, name), visitor);
-    };
-    LEAKGATE_TRY(ReadContents(source, name, contents, {}));
-    const SnapshotFacts& facts = contents.facts;
-    const Amount live = AmountOf(contents.closing.bytes, contents.closing.blocks);
-    text += fmt::format("  {}\n    {}, PID {}, {} live\n", Printable(name),
-                        Printable(facts.name.empty() ? "an unknown program" : facts.name),
-                        facts.pid, FormatAmount(live));
-    for (const FactLine& line : LinesOf(facts)) {
-      const bool is_short = line.key == "taken" && !line.text.empty();
-      if (is_short) text += fmt::format("    taken {}\n", Printable(line.text));
-    }
-    for (const std::string& line : MissingFrom(contents)) {
-      text += fmt::format("    MISSING {}\n", Printable(line));
-    }
-    list.push_back({{"file", name},
-                    {"path", PathInBundle(bundle, name).string()},
-                    {"name", facts.name},
-                    {"pid", facts.pid},
-                    {"generation", facts.generation},
-                    {"occasion", facts.occasion},
-                    {"taken_unix_ns", facts.taken_unix_ns},
-                    {"live", {{"bytes", live.bytes}, {"blocks", live.blocks}}},
-                    {"has_symbols", !contents.symbols.empty()},
-                    {"missing", MissingFrom(contents)}});
-  }
-  return list;
-}
-
-std::string LinesWithout(const std::string& text, std::size_t indent) {
-  std::string lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) {
-    lines += std::string(indent, ' ') + Printable(line) + "\n";
-  }
-  return lines;
-}
-
-// What the session knew. The manifest is not trusted: what does not fit is left out.
-std::string SessionPart(const Json& session) {
-  if (!session.is_object()) return "";
-  std::string text;
-  const auto told = session.find("text");
-  if (told != session.end() && told->is_string()) {
-    text += "\n" + LinesWithout(told->get<std::string>(), 0);
-  }
-  const auto missed = session.find("missed");
-  if (missed == session.end() || !missed->is_array()) return text;
-  for (const Json& it : *missed) {
-    if (!it.is_object() || !it.contains("pid") || !it["pid"].is_number_integer()) continue;
-    const std::string why =
-        it.contains("why") && it["why"].is_string() ? it["why"].get<std::string>() : "";
-    text +=
-        fmt::format("  no snapshot of PID {}: {}\n", it["pid"].get<std::int64_t>(), Printable(why));
-  }
-  return text;
-}
-
-}  // namespace
-
 Expected<int> ShowBundle(const fs::path& bundle, OutputForm form) {
   std::string text;
-  LEAKGATE_TRY_ASSIGN(Json list, ListOf(bundle, text));
-  LEAKGATE_TRY_ASSIGN(const std::string manifest_text, ManifestOf(bundle));
-  const Json manifest = Json::parse(manifest_text, nullptr, false);
-  const bool has_session = manifest.is_object() && manifest.contains("session");
-  const Json session = has_session ? manifest["session"] : Json(nullptr);
+  Json json;
+  LEAKGATE_TRY(ListBundle(bundle, text, json));
   if (form == OutputForm::kJson) {
-    PrintJson(
-        {{"schema", "leakgate-bundle-1"}, {"snapshots", std::move(list)}, {"session", session}});
+    PrintJson(json);
   } else {
-    Print(stdout, text + SessionPart(session));
+    Print(stdout, text);
   }
   return kExitPass;
 }

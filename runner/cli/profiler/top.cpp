@@ -6,11 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <ctime>
-#include <filesystem>
-#include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <tuple>
 #include <utility>
 
 #include "runner/cli/commands/documents.h"
@@ -19,13 +15,12 @@
 #include "runner/cli/terminal.h"
 #include "runner/host/named_sockets.h"
 #include "runner/process/proc_files.h"
+#include "runner/profiling/live_watch.h"
 #include "runner/region/amount.h"
 #include "runner/report/finding_text.h"
 #include "runner/run/program_watch.h"
 #include "runner/sessions/session_client.h"
 #include "runner/sessions/session_owner.h"
-#include "runner/sessions/take_snapshot.h"
-#include "runner/snapshot/view/live_sites.h"
 #include "runner/snapshot/view/show_snapshot.h"
 #include "runner/symbols/name_text.h"
 
@@ -74,151 +69,12 @@ class OwnSession {
   std::string name_;
 };
 
-// A process that is looked at.
-struct Watched {
-  Watched(SnapshotSubject process, Symbolizer symbolizer)
-      : subject(std::move(process)), sites(std::move(symbolizer)) {}
-
-  const ProcessStatus& status() const { return subject.process().status; }
-  std::string Name() const {
-    return std::filesystem::path(status().program.name).filename().string();
-  }
-
-  Expected<void> Look() {
-    has_ended = is_replaced || subject.HasEnded();
-    const Expected<std::string> text = subject.Text();
-    return text ? sites.Look(*text) : Unexpected(text.error());
-  }
-
-  SnapshotSubject subject;
-  LiveSites sites;
-  bool is_replaced = false;  // the process executes another program by now
-  bool has_ended = false;    // as it was looked at last
-};
-
-struct Row {
-  const Watched* process = nullptr;
-  LiveSite site;
-};
-
-// The processes of one PID or session.
-class Watch {
- public:
-  Watch(const TopCommand& command, std::string session, std::optional<int> pid)
-      : command_(command), session_(std::move(session)), pid_(pid) {}
-
-  // Forgets programs that were seen to have ended, takes up those that have come, and looks at all.
-  Expected<void> Look() {
-    std::erase_if(processes_, [](const auto& it) { return it.second->has_ended; });
-    const Expected<void> updated = pid_ && !has_found_ ? Find() : Update();
-    if (!updated) return updated;
-    for (const auto& [key, process] : processes_) {
-      if (const Expected<void> looked = process->Look(); !looked) return looked;
-    }
-    return {};
-  }
-
-  bool HasEnded() const {
-    if (!pid_) return false;
-    if (processes_.empty()) return !UserOfProcess(*pid_);
-    const Watched& newest = *processes_.rbegin()->second;
-    return newest.has_ended && newest.subject.HasEnded();
-  }
-  const auto& processes() const { return processes_; }
-
-  // All call sites in the order that was asked for.
-  std::vector<Row> Rows() const {
-    std::vector<Row> rows;
-    for (const auto& [key, process] : processes_) {
-      for (LiveSite& site : process->sites.Sites())
-        rows.push_back({process.get(), std::move(site)});
-    }
-    std::stable_sort(rows.begin(), rows.end(),
-                     [&](const Row& a, const Row& b) { return KeyOf(a.site) > KeyOf(b.site); });
-    return rows;
-  }
-
- private:
-  using Key = std::pair<int, std::uint32_t>;  // PID and generation
-
-  std::tuple<std::int64_t, std::int64_t, std::int64_t> KeyOf(const LiveSite& site) const {
-    const auto& first = command_.order == TopOrder::kGrowth   ? site.grown
-                        : command_.order == TopOrder::kRecent ? site.recent
-                                                              : site.live;
-    return {first.bytes, first.blocks, site.live.bytes};
-  }
-
-  Expected<void> Add(FoundProcess found) {
-    LEAKGATE_TRY_ASSIGN(Symbolizer symbolizer, SymbolizerOf(command_.reading));
-    const Key key{found.status.pid, found.status.generation};
-    LEAKGATE_TRY_ASSIGN(SnapshotSubject subject, SnapshotSubject::Of(std::move(found)));
-    processes_.emplace(key, std::make_unique<Watched>(std::move(subject), std::move(symbolizer)));
-    return {};
-  }
-
-  // Learns who traces the process. Later looks ask only there.
-  Expected<void> Find() {
-    LEAKGATE_TRY_ASSIGN(FoundProcess found, FindProcess(*pid_));
-    has_found_ = true;
-    session_ = found.session;
-    return Add(std::move(found));
-  }
-
-  Expected<void> Update() {
-    if (session_.empty()) return UpdateFromRun();
-    LEAKGATE_TRY_ASSIGN(const SessionStatus status, QuerySession(session_));
-    for (const ProcessStatus& process : status.processes) {
-      if (pid_.value_or(process.pid) == process.pid) TakeUp(process);
-    }
-    return {};
-  }
-
-  Expected<void> UpdateFromRun() {
-    LEAKGATE_TRY_ASSIGN(std::optional<FoundProcess> found, FindInRuns(*pid_));
-    if (!found || processes_.contains({*pid_, (*found).status.generation})) return {};
-    for (const auto& [key, process] : processes_) process->is_replaced = true;
-    (void)Add(*std::move(found));
-    return {};
-  }
-
-  // What has begun only now is taken up at the next look.
-  void TakeUp(const ProcessStatus& process) {
-    const auto known = processes_.find({process.pid, process.generation});
-    if (known != processes_.end()) {
-      known->second->is_replaced = process.state == ProcessState::kEnded;
-      return;
-    }
-    if (process.state != ProcessState::kTracing) return;
-    Expected<FoundProcess> found = ProcessOfSession(session_, process.pid, process.generation);
-    if (found) (void)Add(*std::move(found));
-  }
-
-  const TopCommand& command_;
-  std::string session_;  // empty: a run traces the process, or nobody knows yet who does
-  const std::optional<int> pid_;
-  bool has_found_ = false;  // of a PID: who traces it
-  std::map<Key, std::unique_ptr<Watched>> processes_;
-};
-
 std::string SignedBytes(std::int64_t bytes) {
   const std::string text = FormatBytes(bytes);
   return bytes > 0 ? "+" + text : text;
 }
 
-double SecondsBetween(const LiveLook& from, const LiveLook& to) {
-  return to.time_ns > from.time_ns ? static_cast<double>(to.time_ns - from.time_ns) / 1e9 : 0;
-}
-
-// Per second. Nothing is known of that at the first look.
-std::int64_t Rate(std::int64_t amount, double seconds) {
-  return seconds > 0 ? static_cast<std::int64_t>(static_cast<double>(amount) / seconds) : 0;
-}
-
-Amount Rate(Amount amount, double seconds) {
-  return {Rate(amount.bytes, seconds), Rate(amount.blocks, seconds)};
-}
-
-std::string ProcessText(const Watched& process, const TextStyle& style) {
+std::string ProcessText(const WatchedProcess& process, const TextStyle& style) {
   const LiveLook& now = process.sites.now();
   const double recent = SecondsBetween(process.sites.before(), now);
   std::string text =
@@ -232,8 +88,9 @@ std::string ProcessText(const Watched& process, const TextStyle& style) {
   }
   text += "\n";
   if (recent > 0) {
-    const Amount allocated = Rate(now.allocated - process.sites.before().allocated, recent);
-    const Amount freed = Rate(now.freed - process.sites.before().freed, recent);
+    const Amount allocated =
+        AmountPerSecond(now.allocated - process.sites.before().allocated, recent);
+    const Amount freed = AmountPerSecond(now.freed - process.sites.before().freed, recent);
     text += fmt::format("  a second   {} allocated, {} freed\n", FormatAmount(allocated),
                         FormatAmount(freed));
   }
@@ -244,7 +101,8 @@ std::string ProcessText(const Watched& process, const TextStyle& style) {
   return text;
 }
 
-std::string RowText(const Row& row, bool tells_pid, std::size_t columns, const TextStyle& style) {
+std::string RowText(const LiveWatch::Row& row, bool tells_pid, std::size_t columns,
+                    const TextStyle& style) {
   const LiveSite& site = row.site;
   std::string line =
       fmt::format("  {:>11} {:>11} {:>11} {:>9}  ", SignedBytes(site.grown.bytes),
@@ -260,13 +118,13 @@ std::string RowText(const Row& row, bool tells_pid, std::size_t columns, const T
 }
 
 // On a terminal, all fits on the screen.
-std::string LookText(const Watch& watch, const TopCommand& command, const ScreenSize& screen) {
+std::string LookText(const LiveWatch& watch, const TopCommand& command, const ScreenSize& screen) {
   const TextStyle style = StyleOfStandardOutput();
   std::string text = fmt::format("leakgate top, {:%H:%M:%S}\n", fmt::localtime(std::time(nullptr)));
   for (const auto& [key, process] : watch.processes()) text += ProcessText(*process, style);
   if (watch.processes().empty()) return text + "  no process yet\n";
 
-  const std::vector<Row> rows = watch.Rows();
+  const std::vector<LiveWatch::Row> rows = watch.Rows(command.order);
   std::size_t most = command.top.value_or(kUsualRows);
   if (!command.top && screen.rows != 0) {
     const auto above = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
@@ -290,7 +148,7 @@ nlohmann::ordered_json ToJson(const Amount& amount) {
 }
 
 // A line for each look.
-nlohmann::ordered_json LookJson(const Watch& watch, const TopCommand& command) {
+nlohmann::ordered_json LookJson(const LiveWatch& watch, const TopCommand& command) {
   nlohmann::ordered_json json = {{"schema", "leakgate-top-1"}};
   nlohmann::ordered_json& processes = json["processes"] = nlohmann::ordered_json::array();
   for (const auto& [key, process] : watch.processes()) {
@@ -305,12 +163,13 @@ nlohmann::ordered_json LookJson(const Watch& watch, const TopCommand& command) {
          {"live", ToJson(sites.now().live)},
          {"grown", ToJson(sites.now().live - sites.first().live)},
          {"allocated_per_second",
-          ToJson(Rate(sites.now().allocated - sites.before().allocated, recent))},
-         {"freed_per_second", ToJson(Rate(sites.now().freed - sites.before().freed, recent))},
+          ToJson(AmountPerSecond(sites.now().allocated - sites.before().allocated, recent))},
+         {"freed_per_second",
+          ToJson(AmountPerSecond(sites.now().freed - sites.before().freed, recent))},
          {"missing", MissingFrom(sites.contents())}});
   }
   nlohmann::ordered_json& table = json["sites"] = nlohmann::ordered_json::array();
-  const std::vector<Row> rows = watch.Rows();
+  const std::vector<LiveWatch::Row> rows = watch.Rows(command.order);
   for (std::size_t i = 0; i < std::min(command.top.value_or(rows.size()), rows.size()); ++i) {
     const LiveSite& site = rows[i].site;
     table.push_back({{"pid", rows[i].process->status().pid},
@@ -323,7 +182,7 @@ nlohmann::ordered_json LookJson(const Watch& watch, const TopCommand& command) {
   return json;
 }
 
-void Show(const Watch& watch, const TopCommand& command) {
+void Show(const LiveWatch& watch, const TopCommand& command) {
   if (command.output == OutputForm::kJson) {
     Print(stdout, ConsoleJson(LookJson(watch, command), -1));
     return;
@@ -344,7 +203,7 @@ bool Wait(const BlockedSignals& signals, Clock::time_point until) {
   return true;
 }
 
-Expected<void> FollowThrough(Watch& watch, const TopCommand& command,
+Expected<void> FollowThrough(LiveWatch& watch, const TopCommand& command,
                              const BlockedSignals& signals) {
   for (std::uint64_t looks = 1;; ++looks) {
     const Clock::time_point next = Clock::now() + command.every;
@@ -408,7 +267,9 @@ Expected<int> Execute(const TopCommand& command) {
   if (pid && !FindProcess(*pid)) {
     LEAKGATE_TRY(own.Begin(*pid));
   }
-  Watch watch(command, pid ? "" : subject, pid);
+  LiveWatch watch({.session = pid ? "" : subject, .pid = pid, .new_symbolizer = [&command] {
+                     return SymbolizerOf(command.reading);
+                   }});
   const Expected<void> followed = FollowThrough(watch, command, signals);
   const Expected<void> ended = own.End();
   if (!followed) return Unexpected(followed.error());

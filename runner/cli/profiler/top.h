@@ -11,10 +11,9 @@
 #include "runner/cli/option_list.h"
 #include "runner/cli/option_values.h"
 #include "runner/cli/profiler/stack_reading.h"
+#include "runner/profiling/live_watch.h"
 
 namespace leakgate {
-
-enum class TopOrder { kGrowth, kRecent, kLive };
 
 struct TopCommand {
   std::vector<std::string> subjects;  // one: a PID, or a session's name

@@ -1,4 +1,4 @@
-#include "runner/cli/commands/adopted_programs.h"
+#include "runner/run/adopted_programs.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,6 @@
 #include <iterator>
 
 #include "runner/base/regular_file.h"
-#include "runner/cli/terminal.h"
 #include "runner/process/image_inspection.h"
 #include "runner/process/process_image.h"
 #include "runner/region/amount.h"
@@ -57,8 +56,9 @@ Expected<void> RequireGateable(const CtestCommand& program) {
 
 }  // namespace
 
-Expected<std::vector<CtestCommand>> FindAdoptedPrograms(const AdoptedTargets& targets,
-                                                        const fs::path& scratch) {
+Expected<std::vector<CtestCommand>> FindAdoptedPrograms(
+    const AdoptedTargets& targets, const fs::path& scratch,
+    const std::function<void(const std::string& line)>& tell) {
   std::vector<CtestCommand> programs;
   if (!targets.program.empty()) {
     const std::string& binary = targets.program.front();
@@ -73,8 +73,8 @@ Expected<std::vector<CtestCommand>> FindAdoptedPrograms(const AdoptedTargets& ta
     }
     LEAKGATE_TRY_ASSIGN(CtestListing listing, ListCtest(target, scratch));
     if (listing.others != 0) {
-      PrintMessage(fmt::format("{}: left out {} that no GoogleTest binary runs", target.string(),
-                               FormatCount(listing.others, "test")));
+      tell(fmt::format("{}: left out {} that no GoogleTest binary runs", target.string(),
+                       FormatCount(listing.others, "test")));
     }
     std::move(listing.commands.begin(), listing.commands.end(), std::back_inserter(programs));
   }

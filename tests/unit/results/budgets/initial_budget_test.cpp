@@ -1,9 +1,10 @@
+#include "runner/results/budgets/initial_budget.h"
+
 #include <gmock/gmock.h>
 
 #include "runner/budget/apply_limits.h"
 #include "runner/budget/read_budget.h"
-#include "runner/cli/commands/budget.h"
-#include "tests/unit/cli/failing_windows.h"
+#include "tests/unit/results/budgets/failing_windows.h"
 
 namespace leakgate {
 namespace {

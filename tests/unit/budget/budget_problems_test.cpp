@@ -1,8 +1,9 @@
+#include "runner/budget/budget_problems.h"
+
 #include <gmock/gmock.h>
 
 #include "runner/budget/apply_limits.h"
 #include "runner/budget/read_budget.h"
-#include "runner/cli/commands/budget.h"
 #include "tests/unit/budget/good_budget.h"
 
 namespace leakgate {

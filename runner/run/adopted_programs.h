@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,10 +18,11 @@ struct AdoptedTargets {
   std::vector<std::string> program;                      // one binary and its arguments; or empty
 };
 
-// Finds them, and fails with a usage error if one cannot be gated. Tells what of a build folder is
-// left out. `scratch` is a directory for temporary files.
+// Finds them, and fails with a usage error if one cannot be gated. `tell` gets a line about what of
+// a build folder is left out. `scratch` is a directory for temporary files.
 [[nodiscard]] Expected<std::vector<CtestCommand>> FindAdoptedPrograms(
-    const AdoptedTargets& targets, const std::filesystem::path& scratch);
+    const AdoptedTargets& targets, const std::filesystem::path& scratch,
+    const std::function<void(const std::string& line)>& tell);
 
 // Returns whether the program runs one test alone, so that nothing in it can be shuffled.
 [[nodiscard]] bool RunsOneTest(const CtestCommand& program);

@@ -1,4 +1,4 @@
-#include "runner/cli/commands/component_budgets.h"
+#include "runner/results/budgets/component_budgets.h"
 
 #include <gmock/gmock.h>
 
@@ -7,7 +7,7 @@
 
 #include "runner/budget/read_budget.h"
 #include "tests/support/command.h"
-#include "tests/unit/cli/failing_windows.h"
+#include "tests/unit/results/budgets/failing_windows.h"
 
 namespace leakgate {
 namespace {

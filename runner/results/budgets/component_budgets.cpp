@@ -1,4 +1,4 @@
-#include "runner/cli/commands/component_budgets.h"
+#include "runner/results/budgets/component_budgets.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,11 +11,11 @@
 #include "runner/budget/apply_limits.h"
 #include "runner/budget/read_budget.h"
 #include "runner/budget/wording.h"
-#include "runner/cli/commands/initial_entries.h"
 #include "runner/region/amount.h"
 #include "runner/report/causes.h"
 #include "runner/report/style.h"
 #include "runner/report/summary_text.h"
+#include "runner/results/budgets/initial_entries.h"
 
 namespace leakgate {
 namespace {

@@ -1,4 +1,4 @@
-#include "runner/cli/commands/initial_entries.h"
+#include "runner/results/budgets/initial_entries.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

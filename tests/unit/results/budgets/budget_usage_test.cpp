@@ -1,7 +1,8 @@
+#include "runner/results/budgets/budget_usage.h"
+
 #include <gmock/gmock.h>
 
 #include "runner/budget/read_budget.h"
-#include "runner/cli/commands/budget.h"
 
 namespace leakgate {
 namespace {

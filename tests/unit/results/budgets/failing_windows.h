@@ -1,4 +1,4 @@
-// Windows that fail for what they have lost, for tests of the commands that write budget files.
+// Windows that fail for what they have lost, for tests of what writes budget files.
 #pragma once
 
 #include <string>
