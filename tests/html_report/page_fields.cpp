@@ -109,9 +109,9 @@ class TypeMembers {
     return "string";
   }
   std::string TypeOf(const Finding& /*finding*/) const { return "Row"; }
-  std::string TypeOf(const Maker& /*maker*/) const { return "Row"; }
+  std::string TypeOf(const TopAllocator& /*allocator*/) const { return "Row"; }
   std::string TypeOf(const PageCause& /*cause*/) const { return "Row"; }
-  std::string TypeOf(const Makers& made) const { return TypeOf(PageMakers{made}); }
+  std::string TypeOf(const TopAllocators& top) const { return TypeOf(PageTopAllocators{top}); }
 
   const std::size_t depth_;
   std::string members_;
@@ -164,7 +164,7 @@ std::string FieldsFile() {
          "\n"
          "// The columns of a finding, of a call site that made a test do too much, and of a "
          "cause.\n" +
-         Columns("FINDING", PageFinding{finding}) + Columns("MAKER", Maker{}) +
+         Columns("FINDING", PageFinding{finding}) + Columns("TOP_ALLOCATOR", TopAllocator{}) +
          Columns("CAUSE", PageCause{}) + "\n// A run without its windows.\n" +
          Type<Form::kReport>("RunFields", RunResult{}) +
          "\n// What is 0, empty or null is left out.\n" +

@@ -25,7 +25,7 @@ struct PageFinding {
 struct PagePattern {  // an index of the page's patterns
   const Finding& finding;
 };
-struct PageMakers {
+struct PageTopAllocators {
   const TopAllocators& top;
   bool is_main = false;  // the first site made most of what exceeds the limit
 };
@@ -62,30 +62,30 @@ void VisitFields(Visitor& fields, const PageFinding& page) {
     shown.series_bytes.clear();
     VisitFields(fields, std::as_const(shown));
   }
-  fields.Needed("pattern", PagePattern{page.finding});
+  fields.Required("pattern", PagePattern{page.finding});
   const std::string growth = GrowthWords(page.finding);
-  fields.Told("growth", growth, !growth.empty());
+  fields.WrittenIf("growth", growth, !growth.empty());
 }
 
 template <typename Visitor>
-void VisitFields(Visitor& fields, const PageMakers& page) {
-  VisitFields(fields, page.made);
-  fields.Told("is_main", page.is_main, page.is_main);
+void VisitFields(Visitor& fields, const PageTopAllocators& page) {
+  VisitFields(fields, page.top);
+  fields.WrittenIf("is_main", page.is_main, page.is_main);
 }
 
 template <typename Visitor>
 void VisitFields(Visitor& fields, const PageCause& cause) {
-  fields.Needed("number", cause.number);
-  fields.Needed("findings", cause.parts.findings);
-  fields.Needed("mappings", cause.parts.mappings);
-  fields.Needed("free_errors", cause.parts.free_errors);
-  fields.Needed("violations", cause.parts.violations);
+  fields.Required("number", cause.number);
+  fields.Required("findings", cause.parts.findings);
+  fields.Required("mappings", cause.parts.mappings);
+  fields.Required("free_errors", cause.parts.free_errors);
+  fields.Required("violations", cause.parts.violations);
 }
 
 template <typename Visitor>
 void VisitFields(Visitor& fields, const PageWindow& page) {
   VisitFields(fields, page.window, page.run_begin);
-  fields.Told("causes", page.causes, !page.causes.empty());
+  fields.WrittenIf("causes", page.causes, !page.causes.empty());
 }
 
 // The names of windows are texts, since hardly two are the same. All other texts are indices.
@@ -101,16 +101,16 @@ class ColumnsOfRow {
   ColumnsOfRow(Row& row, Which which) : row_(row), which_(which) {}
 
   template <typename T>
-  void Needed(std::string_view key, const T& value) {
+  void Required(std::string_view key, const T& value) {
     if (which_ == Which::kOfEveryRow) row_.Add(key, value);
   }
   template <typename T>
-  void Added(std::string_view key, const T& value) {
-    Needed(key, value);
+  void WithDefault(std::string_view key, const T& value) {
+    Required(key, value);
   }
   template <typename T>
-  void Told(std::string_view key, const T& value, bool is_told) {
-    if (which_ == Which::kOfSomeRows) row_.AddIf(key, value, is_told);
+  void WrittenIf(std::string_view key, const T& value, bool is_written) {
+    if (which_ == Which::kOfSomeRows) row_.AddIf(key, value, is_written);
   }
 
  private:

@@ -60,8 +60,8 @@ class PageRow {
     Append(value);
   }
   template <typename T>
-  void AddIf(std::string_view key, const T& value, bool is_told) {
-    if (is_told) return Add(key, value);
+  void AddIf(std::string_view key, const T& value, bool is_written) {
+    if (is_written) return Add(key, value);
     Separate();
     text_ += '0';
   }
@@ -129,16 +129,16 @@ class PageObject {
   }
 
   template <typename T>
-  void Needed(std::string_view key, const T& value) {
+  void Required(std::string_view key, const T& value) {
     if (!IsNothing(value)) Add(key, value);
   }
   template <typename T>
-  void Added(std::string_view key, const T& value) {
-    Needed(key, value);
+  void WithDefault(std::string_view key, const T& value) {
+    Required(key, value);
   }
   template <typename T>
-  void Told(std::string_view key, const T& value, bool is_told) {
-    if (is_told) Add(key, value);
+  void WrittenIf(std::string_view key, const T& value, bool is_written) {
+    if (is_written) Add(key, value);
   }
   // Only what a window has at its begin and its end is a group.
   template <typename Visit>
@@ -240,7 +240,7 @@ class PageObject {
     AppendRow(maker);
   }
   void Append(const PageCause& cause) { AppendRow(cause); }
-  void Append(const TopAllocators& top) { Append(PageMakers{made, IsMainlyByOneSite(top)}); }
+  void Append(const TopAllocators& top) { Append(PageTopAllocators{top, IsMainlyByOneSite(top)}); }
 
   template <typename T>
   void AppendRow(const T& value) {
