@@ -1,5 +1,6 @@
 // Findings by call site: the first frame that is the user's own. Pure.
-import { counts, type Report, type Window } from './model';
+import { FINDING, type Row } from './fields';
+import { counts, numberAt, type Report, type Window } from './model';
 import type { Frame } from './tables';
 
 export interface CallSite {
@@ -12,19 +13,19 @@ export interface CallSite {
 
 export type Which = 'counted' | 'users' | 'all';
 
-export function isWanted(report: Report, raw: (number | number[])[], which: Which): boolean {
+export function isWanted(report: Report, row: Row, which: Which): boolean {
   if (which === 'all') return true;
-  if (((raw[8] as number | undefined) ?? 0) !== 0) return false; // the framework's own
-  return which === 'users' || counts(report.string(raw[3] as number));
+  if (numberAt(row, FINDING.framework_rule) !== 0) return false;
+  return which === 'users' || counts(report.string(numberAt(row, FINDING.disposition)));
 }
 
 // The largest first.
 export function callSites(report: Report, windows: Iterable<Window>, which: Which): CallSite[] {
   const sites = new Map<string, CallSite>();
   for (const window of windows) {
-    for (const raw of window.findings) {
-      if (!isWanted(report, raw, which)) continue;
-      const index = report.userFrameIndex(raw);
+    for (const row of window.findings) {
+      if (!isWanted(report, row, which)) continue;
+      const index = report.userFrameIndex(row);
       const frame = index < 0 ? null : report.frame(index);
       const key = frame === null ? '' : `${frame.func}\n${frame.file}\n${frame.line}`;
       let site = sites.get(key);
@@ -32,8 +33,8 @@ export function callSites(report: Report, windows: Iterable<Window>, which: Whic
         site = { frame, bytes: 0, blocks: 0, findings: 0, windows: new Set() };
         sites.set(key, site);
       }
-      site.bytes += (raw[0] as number | undefined) ?? 0;
-      site.blocks += (raw[1] as number | undefined) ?? 0;
+      site.bytes += numberAt(row, FINDING.bytes);
+      site.blocks += numberAt(row, FINDING.blocks);
       site.findings += 1;
       site.windows.add(window.id);
     }

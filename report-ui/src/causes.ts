@@ -1,6 +1,7 @@
 // What the tests fail for, by cause: the runner says what of a window belongs to which cause, and
 // this adds up. Pure.
-import type { Amount, CausePart, Finding, Report, Violation, Window } from './model';
+import { FINDING } from './fields';
+import { numberAt, type Amount, type CausePart, type Finding, type Report, type Violation, type Window } from './model';
 
 export interface Cause {
   number: number;
@@ -31,13 +32,13 @@ export const isLost = (reach: string): boolean => reach === 'lost' || reach === 
 
 function addFindings(report: Report, window: Window, part: CausePart, cause: Building): number {
   const before = cause.amount.bytes;
-  const raws = [...part.findings.map((at) => window.findings[at]), ...part.mappings.map((at) => window.mappings[at])];
-  for (const raw of raws) {
-    const number = (at: number) => (raw[at] as number | undefined) ?? 0;
-    add(cause.amount, number(0), number(1));
-    if (report.string(number(3)) === 'steady') add(cause.growing, number(0), number(1));
-    else if (isLost(report.string(number(4)))) add(cause.lost, number(0), number(1));
-    cause.nodes.add(number(5));
+  const rows = [...part.findings.map((at) => window.findings[at]), ...part.mappings.map((at) => window.mappings[at])];
+  for (const row of rows) {
+    const [bytes, blocks] = [numberAt(row, FINDING.bytes), numberAt(row, FINDING.blocks)];
+    add(cause.amount, bytes, blocks);
+    if (report.string(numberAt(row, FINDING.disposition)) === 'steady') add(cause.growing, bytes, blocks);
+    else if (isLost(report.string(numberAt(row, FINDING.reach)))) add(cause.lost, bytes, blocks);
+    cause.nodes.add(numberAt(row, FINDING.stack));
   }
   return cause.amount.bytes - before;
 }
@@ -87,8 +88,8 @@ export function causesOf(report: Report): Cause[] {
 
 // The findings of its worst window, the largest first: what its stack, series and holder are told of.
 export function worstFindings(report: Report, { worst, part }: Cause): Finding[] {
-  const raws = [...part.findings.map((at) => worst.findings[at]), ...part.mappings.map((at) => worst.mappings[at])];
-  return raws.map((raw) => report.finding(raw)).sort((a, b) => b.bytes - a.bytes);
+  const rows = [...part.findings.map((at) => worst.findings[at]), ...part.mappings.map((at) => worst.mappings[at])];
+  return rows.map((row) => report.finding(row)).sort((a, b) => b.bytes - a.bytes);
 }
 
 export const hasCallSite = ({ part }: Cause): boolean =>

@@ -1,7 +1,8 @@
 // The tree of a flame graph and of a call tree: amounts by function, callers above. Pure.
 import { isWanted, type Which } from './call_sites';
 import { isLost } from './causes';
-import type { Report, Window } from './model';
+import { FINDING } from './fields';
+import { numberAt, type Report, type Window } from './model';
 import type { Frame, Tables } from './tables';
 
 export interface FlameNode {
@@ -199,17 +200,15 @@ const [LOST, GROWING, HELD] = [0, 1, -1];
 export function flameTree(report: Report, windows: Window[], options: FlameOptions): FlameNode {
   const weights: Weighed[] = [];
   for (const window of windows) {
-    for (const raw of window.findings) {
-      if (!isWanted(report, raw, options.which)) continue;
-      if (options.component !== '') {
-        const own = report.string(raw[11] as number | undefined);
-        if ((own || window.component) !== options.component) continue;
-      }
-      const number = (at: number) => (raw[at] as number | undefined) ?? 0;
-      const isGrowing = report.string(number(3)) === 'steady';
+    for (const row of window.findings) {
+      if (!isWanted(report, row, options.which)) continue;
+      const text = (column: number) => report.string(numberAt(row, column));
+      if (options.component !== '' && (text(FINDING.component) || window.component) !== options.component) continue;
+      const isGrowing = text(FINDING.disposition) === 'steady';
       weights.push({
-        node: number(5), weight: { bytes: number(0), blocks: number(1) },
-        part: isGrowing ? GROWING : isLost(report.string(number(4))) ? LOST : HELD, label: 'no call stack was recorded',
+        node: numberAt(row, FINDING.stack),
+        weight: { bytes: numberAt(row, FINDING.bytes), blocks: numberAt(row, FINDING.blocks) },
+        part: isGrowing ? GROWING : isLost(text(FINDING.reach)) ? LOST : HELD, label: 'no call stack was recorded',
       });
     }
   }

@@ -1,5 +1,7 @@
-// The report as the page works with it, read from the JSON that html_writer.cpp writes.
+// The report as the page works with it, read from the JSON that html_writer.cpp writes. What that
+// has is in fields.ts, which is made from the runner's own tables.
 
+import { CAUSE, FINDING, MAKER, type BytesAndBlocks, type Row, type RunFields, type WindowFields } from './fields';
 import { Tables, type RawTables } from './tables';
 
 export interface Amount {
@@ -49,7 +51,6 @@ export interface FreeError {
   madeAt: Finding;
 }
 
-// What of a window belongs to one cause, as the runner has found it out: indices.
 // What made a test exceed a limit on what it does, by call site: found out by repeating it, recorded.
 export interface MadeBy {
   quantity: string; // "allocated", "temporary" or "peak"
@@ -63,6 +64,7 @@ export interface MadeBy {
   sites: Finding[]; // the largest first
 }
 
+// What of a window belongs to one cause, as the runner has found it out: indices.
 export interface CausePart {
   number: number; // the cause's, in the whole report
   findings: number[];
@@ -119,8 +121,8 @@ export interface Window {
   knownViolations: Violation[];
   madeBy: MadeBy[]; // of those of its limits that are on what it does
   freeErrors: FreeError[];
-  findings: RawFinding[];
-  mappings: RawFinding[];
+  findings: Row[]; // decoded when they are shown: there may be 50,000
+  mappings: Row[];
   causes: CausePart[]; // what it fails for
   startedBy: string; // the test that started the process
   begin: number | null; // seconds since the program's start
@@ -128,9 +130,6 @@ export interface Window {
   liveBegin: number | null;
   liveEnd: number | null;
 }
-
-// Decoded when it is shown: there may be 50,000.
-export type RawFinding = (number | number[])[];
 
 export interface Run {
   index: number;
@@ -158,8 +157,8 @@ export interface Run {
 }
 
 interface RawRun {
-  report: Record<string, any>;
-  windows: Record<string, any>[];
+  report: RunFields;
+  windows: WindowFields[];
 }
 
 export interface RawReport extends RawTables {
@@ -168,8 +167,21 @@ export interface RawReport extends RawTables {
   history?: { file: string; moments: [string, string, number, number, number, number][] };
 }
 
-const amountOf = (pair: number[] | undefined): Amount => ({ bytes: pair?.[0] ?? 0, blocks: pair?.[1] ?? 0 });
-const numberOrNull = (value: unknown): number | null => (typeof value === 'number' ? value : null);
+// Columns are FINDING's, MAKER's or CAUSE's.
+export const numberAt = (row: Row, column: number): number => (row[column] as number | undefined) ?? 0;
+const numbersAt = (row: Row, column: number): number[] => {
+  const numbers = row[column];
+  return Array.isArray(numbers) ? numbers : [];
+};
+const causeOf = (row: Row): CausePart => ({
+  number: numberAt(row, CAUSE.number),
+  findings: numbersAt(row, CAUSE.findings),
+  mappings: numbersAt(row, CAUSE.mappings),
+  freeErrors: numbersAt(row, CAUSE.free_errors),
+  violations: numbersAt(row, CAUSE.violations),
+});
+
+const amountOf = (pair: BytesAndBlocks | undefined): Amount => ({ bytes: pair?.[0] ?? 0, blocks: pair?.[1] ?? 0 });
 
 const verdictOf = (verdict: string, result: string): Verdict =>
   (verdict === 'pass' && result === 'skipped' ? 'skipped' : verdict || 'inconclusive') as Verdict;
@@ -206,7 +218,7 @@ export class Report extends Tables {
       arguments: report.arguments ?? [],
       verdict: String(report.verdict ?? 'inconclusive'),
       exitCode: report.exit_code ?? 0,
-      program: report.program ?? { exit_code: null, signal: null },
+      program: { exit_code: null, signal: null, ...report.program },
       mode: report.mode ?? 'gate',
       reasons: report.reasons ?? [],
       failures: report.failures ?? [],
@@ -219,14 +231,15 @@ export class Report extends Tables {
     };
   }
 
-  private readWindow(raw: Record<string, any>, run: number, id: number): Window {
-    const text = (key: string) => this.string(raw[key]);
-    const name = String(raw.name ?? '');
-    const kind = text('kind');
+  private readWindow(raw: WindowFields, run: number, id: number): Window {
+    const name = raw.name ?? '';
+    const kind = this.string(raw.kind);
+    const result = this.string(raw.test_result);
     const dot = kind === 'test' ? name.indexOf('.') : -1;
     const others: [string, number][] = [];
-    for (const key of ['mapped_bytes', 'file_descriptors', 'threads']) {
-      if (typeof raw[key] === 'number') others.push([key, raw[key]]);
+    for (const key of ['mapped_bytes', 'file_descriptors', 'threads'] as const) {
+      const value = raw[key];
+      if (value !== undefined) others.push([key, value]);
     }
     return {
       id,
@@ -237,13 +250,13 @@ export class Report extends Tables {
       test: name.slice(dot + 1),
       search: name.toLowerCase(),
       iteration: raw.iteration ?? 1,
-      result: text('test_result'),
-      verdict: verdictOf(text('verdict'), text('test_result')),
-      reason: text('reason'),
-      sourceFile: text('source_file'),
+      result,
+      verdict: verdictOf(this.string(raw.verdict), result),
+      reason: this.string(raw.reason),
+      sourceFile: this.string(raw.source_file),
       sourceLine: raw.source_line ?? 0,
-      component: text('component'),
-      owner: text('owner'),
+      component: this.string(raw.component),
+      owner: this.string(raw.owner),
       outstanding: amountOf(raw.outstanding),
       lost: amountOf(raw.lost),
       retained: amountOf(raw.retained),
@@ -255,68 +268,83 @@ export class Report extends Tables {
       temporary: raw.temporary ? amountOf(raw.temporary) : null,
       peak: raw.peak_live_bytes ?? 0,
       others,
-      leftBehind: raw.left_behind ?? [],
-      reachProblem: text('reach_problem'),
-      violations: raw.violations ?? [],
-      knownViolations: raw.known_violations ?? [],
-      madeBy: (raw.made_by ?? []).map((made: any) => ({
-        quantity: made.quantity,
-        problem: made.problem,
-        amount: amountOf(made.amount),
+      leftBehind: (raw.left_behind ?? []).map((one) => this.string(one)),
+      reachProblem: this.string(raw.reach_problem),
+      violations: (raw.violations ?? []).map((one) => this.violation(one)),
+      knownViolations: (raw.known_violations ?? []).map((one) => this.violation(one)),
+      madeBy: (raw.made_by ?? []).map((made) => ({
+        quantity: this.string(made.quantity),
+        problem: this.string(made.problem),
+        amount: { bytes: made.bytes ?? 0, blocks: made.blocks ?? 0 },
         framework: amountOf(made.framework),
-        isWithinLimits: made.within_limits,
-        isMain: made.is_main,
-        otherSites: made.other_sites,
+        isWithinLimits: made.within_limits ?? false,
+        isMain: made.is_main ?? false,
+        otherSites: made.other_sites ?? 0,
         other: amountOf(made.other),
-        sites: made.sites.map((site: any) => this.finding(site)),
+        sites: (made.sites ?? []).map((site) => this.finding(site, MAKER)),
       })),
-      freeErrors: (raw.free_errors ?? []).map((error: any) => ({
-        text: error.text,
+      freeErrors: (raw.free_errors ?? []).map((error) => ({
+        text: this.string(error.text),
         freedAt: this.finding(error.freed_at ?? []),
         madeAt: this.finding(error.made_at ?? []),
       })),
       findings: raw.findings ?? [],
       mappings: raw.mappings ?? [],
-      causes: (raw.causes ?? []).map(([number, findings, mappings, freeErrors, violations]: any) => (
-        { number, findings, mappings, freeErrors, violations })),
-      startedBy: String(raw.started_by ?? ''),
-      begin: numberOrNull(raw.begin_seconds),
-      end: numberOrNull(raw.end_seconds),
-      liveBegin: numberOrNull(raw.live_bytes?.begin),
-      liveEnd: numberOrNull(raw.live_bytes?.end),
+      causes: (raw.causes ?? []).map(causeOf),
+      startedBy: this.string(raw.started_by),
+      begin: raw.begin_seconds ?? null,
+      end: raw.end_seconds ?? null,
+      liveBegin: raw.live_bytes ? raw.live_bytes.begin ?? 0 : null,
+      liveEnd: raw.live_bytes ? raw.live_bytes.end ?? 0 : null,
     };
   }
 
-  finding(raw: RawFinding): Finding {
-    const at = (index: number) => (raw[index] as number | undefined) ?? 0;
+  private violation(raw: NonNullable<WindowFields['violations']>[number]): Violation {
+    const textOrNull = (index: number | undefined) => (index === undefined ? null : this.string(index));
     return {
-      bytes: at(0),
-      blocks: at(1),
-      kind: this.string(at(2)),
-      disposition: this.string(at(3)),
-      reach: this.string(at(4)),
-      stack: at(5),
-      userFrame: at(6) - 1,
-      pattern: this.pattern(at(7)),
-      rule: this.string(at(8)),
-      holder: this.string(at(9)),
-      explanation: this.string(at(10)),
-      component: this.string(at(11)),
-      allowance: this.string(at(12)),
-      thread: this.string(at(13)),
-      stackEnd: this.string(at(14)),
-      series: Array.isArray(raw[15]) ? (raw[15] as number[]) : [],
-      baseline: this.string(at(16)),
-      growth: this.string(at(18)),
-      seriesBytes: Array.isArray(raw[17]) ? (raw[17] as number[]) : [],
+      metric: this.string(raw.metric),
+      actual: raw.actual ?? 0,
+      limit: raw.limit ?? 0,
+      file: textOrNull(raw.file),
+      line: raw.line ?? null,
+      reason: textOrNull(raw.reason),
+      component: textOrNull(raw.component),
+    };
+  }
+
+  // Columns that a row does not have are 0.
+  finding(row: Row, columns: Partial<Record<keyof typeof FINDING, number>> = FINDING): Finding {
+    const number = (key: keyof typeof FINDING) => numberAt(row, columns[key] ?? row.length);
+    const text = (key: keyof typeof FINDING) => this.string(number(key));
+    const numbers = (key: keyof typeof FINDING) => numbersAt(row, columns[key] ?? row.length);
+    return {
+      bytes: number('bytes'),
+      blocks: number('blocks'),
+      kind: text('kind'),
+      disposition: text('disposition'),
+      reach: text('reach'),
+      stack: number('stack'),
+      userFrame: number('user_frame') - 1,
+      pattern: this.pattern(number('pattern')),
+      rule: text('framework_rule'),
+      holder: text('holder'),
+      explanation: text('explanation'),
+      component: text('component'),
+      allowance: text('allowance'),
+      thread: text('thread'),
+      stackEnd: text('stack_end'),
+      series: numbers('series'),
+      seriesBytes: numbers('series_bytes'),
+      growth: text('growth'),
+      baseline: text('baseline'),
     };
   }
 
   // The call site's frame, as an index; -1 if there is none.
-  userFrameIndex(raw: RawFinding): number {
-    let left = ((raw[6] as number | undefined) ?? 0) - 1;
+  userFrameIndex(row: Row): number {
+    let left = numberAt(row, FINDING.user_frame) - 1;
     if (left < 0) return -1;
-    let node = (raw[5] as number | undefined) ?? 0;
+    let node = numberAt(row, FINDING.stack);
     while (left-- > 0 && node > 0) node = this.parentOf(node);
     return node > 0 ? this.frameIndexOf(node) : -1;
   }

@@ -1,8 +1,9 @@
 // How large the blocks are. A run's report has the blocks of one call stack together, so what it can
 // tell is their mean size, and the page says so; a snapshot has counted each block.
 import { isWanted, type Which } from './call_sites';
+import { FINDING } from './fields';
 import * as format from './format';
-import type { Report, Window } from './model';
+import { numberAt, type Report, type Window } from './model';
 import { Section } from './parts';
 
 export interface Bucket {
@@ -16,9 +17,9 @@ export interface Bucket {
 function sizeBuckets(report: Report, windows: Window[], which: Which): Bucket[] {
   const buckets = new Map<number, Bucket>();
   for (const window of windows) {
-    for (const raw of window.findings) {
-      const [bytes, blocks] = [Number(raw[0] ?? 0), Number(raw[1] ?? 0)];
-      if (blocks <= 0 || !isWanted(report, raw, which)) continue;
+    for (const row of window.findings) {
+      const [bytes, blocks] = [numberAt(row, FINDING.bytes), numberAt(row, FINDING.blocks)];
+      if (blocks <= 0 || !isWanted(report, row, which)) continue;
       const from = bytes <= 0 ? 0 : 2 ** Math.floor(Math.log2(bytes / blocks));
       const bucket = buckets.get(from) ?? { from, to: Math.max(2 * from - 1, from), bytes: 0, blocks: 0 };
       buckets.set(from, { ...bucket, bytes: bucket.bytes + bytes, blocks: bucket.blocks + blocks });

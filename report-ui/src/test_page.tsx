@@ -96,7 +96,7 @@ function Findings({ report, window }: { report: Report; window: Window }) {
   const [most, setMost] = useState(STEP);
   const findings = useMemo(() => {
     const isCounted = (disposition: string, rule: string) => (rule === '' && counts(disposition) ? 0 : rule === '' ? 1 : 2);
-    return window.findings.map((raw) => report.finding(raw))
+    return window.findings.map((row) => report.finding(row))
       .sort((a, b) => isCounted(a.disposition, a.rule) - isCounted(b.disposition, b.rule) || b.bytes - a.bytes);
   }, [window]);
   const totals = useMemo(() => allowanceTotals(findings), [findings]);

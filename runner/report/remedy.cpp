@@ -2,11 +2,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
 #include "runner/attribution/suggested_pattern.h"
+#include "runner/budget/wording.h"
 #include "runner/report/excess.h"
 #include "runner/result/words.h"
 
@@ -53,11 +53,6 @@ bool Fails(const Finding& finding) {
   if (finding.disposition == Disposition::kSteady) return true;
   return finding.disposition == Disposition::kOutstanding && IsUsers(finding) &&
          IsLost(finding.reach);
-}
-
-std::string Quoted(const std::string& text) {
-  constexpr bool kAsciiOnly = false;
-  return nlohmann::json(text).dump(-1, ' ', kAsciiOnly, nlohmann::json::error_handler_t::replace);
 }
 
 // A limit is never negative, so a negative amount needs none.

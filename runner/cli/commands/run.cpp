@@ -47,7 +47,7 @@ Expected<Runs> ReadBaselineOf(RunCommand& command) {
   const bool compares = HasPage(command.reports);
   std::function<void(RunResult &&)> compare;
   if (compares) {
-    compare = [&](RunResult&& run) { compared.push_back(KeepComparedParts(std::move(run))); };
+    compare = [&](RunResult&& run) { compared.push_back(KeepComparedParts(run)); };
   }
   LEAKGATE_TRY_ASSIGN(Baseline baseline, ReadBaseline(command.baseline, compare));
   command.request.baseline = std::make_shared<const Baseline>(std::move(baseline));

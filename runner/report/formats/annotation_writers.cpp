@@ -10,6 +10,7 @@
 #include "runner/report/formats/escaped_text.h"
 #include "runner/report/formats/issue.h"
 #include "runner/report/formats/writers.h"
+#include "runner/report/json/json_text.h"
 
 namespace leakgate {
 namespace {
@@ -130,7 +131,7 @@ class GitlabWriter {
   void Write(const Json& issue) {
     const bool is_first = seen_.empty();
     if (!seen_.insert(issue.at("fingerprint").get<std::string>()).second) return;
-    out_ << (is_first ? "\n" : ",\n") << issue.dump(-1, ' ', false, Json::error_handler_t::replace);
+    out_ << (is_first ? "\n" : ",\n") << CompactJson(issue);
   }
 
   std::ostream& out_;

@@ -8,11 +8,11 @@
 //     "history": { "file": ..., "moments": [[commit, time, tests, over budget, bytes, blocks]] },
 //     "strings": ..., "frames": ..., "stacks": ..., "patterns": ..., "sources": ... }
 //
-// A window has the keys of a run report's, without amounts that are 0; an amount is
-// [bytes, blocks], and words and paths are indices of strings. A finding is an array
-// (PageWindow::Numbers in html_writer.cpp). What a window fails for is in its "causes":
-// [number, findings, mappings, freeing errors, violations], each but the number a list of
-// indices. The page adds up by number, and guesses nothing (runner/report/causes.h).
+// A window has the keys of a run report's (fields.h) and few more (page_fields.h), without what is
+// 0 or empty; an amount is [bytes, blocks], and words and paths are indices of strings. A finding
+// is a row: its values without keys, in an order that page_fields.h tells. What a window fails for
+// is in its "causes", which are rows, too. The page adds up by number, and guesses nothing
+// (runner/report/causes.h).
 #pragma once
 
 #include <optional>
@@ -29,6 +29,6 @@ namespace leakgate {
 
 // Keeps of a run of the baseline what a page compares with: the binary, and the verdict and the
 // amounts of each window. Without stacks it takes a small part of the memory.
-[[nodiscard]] RunResult KeepComparedParts(RunResult run);
+[[nodiscard]] RunResult KeepComparedParts(const RunResult& run);
 
 }  // namespace leakgate

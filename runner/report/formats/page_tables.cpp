@@ -7,6 +7,7 @@
 
 #include "runner/attribution/code_owner.h"
 #include "runner/attribution/suggested_pattern.h"
+#include "runner/report/json/json_text.h"
 
 namespace leakgate {
 namespace {
@@ -38,22 +39,28 @@ int Intern(const Value& value, std::vector<Value>& values, Index& index) {
 
 }  // namespace
 
-std::string ScriptJson(const nlohmann::ordered_json& json) {
-  constexpr bool kAsciiOnly = false;
-  const std::string text =
-      json.dump(-1, ' ', kAsciiOnly, nlohmann::ordered_json::error_handler_t::replace);
+std::string EscapedForScript(std::string_view text) {
   std::string escaped;
   escaped.reserve(text.size() + text.size() / 64);
   for (std::size_t at = 0; at < text.size();) {
     std::size_t plain = at;
     while (plain < text.size() && !MayBeEscaped(text[plain])) ++plain;
-    escaped.append(text, at, plain - at);
+    escaped.append(text.substr(at, plain - at));
     if (plain == text.size()) break;
     const std::size_t length = EscapeAt(text, plain, escaped);
     if (length == 0) escaped += text[plain];
     at = plain + (length == 0 ? 1 : length);
   }
   return escaped;
+}
+
+std::string ScriptJson(const nlohmann::ordered_json& json) {
+  return EscapedForScript(CompactJson(json));
+}
+
+void WritePageMember(std::ostream& out, std::string_view name,
+                     const nlohmann::ordered_json& value) {
+  out << ",\n\"" << name << "\":" << ScriptJson(value);
 }
 
 PageTables::PageTables() : nodes_{{0, 0}} {
@@ -127,6 +134,11 @@ Json PageTables::ToJson() const {
           {"frames", std::move(frames)},
           {"stacks", std::move(stacks)},
           {"patterns", patterns_}};
+}
+
+void PageTables::WriteMembers(std::ostream& out) const {
+  const Json tables = ToJson();
+  for (const auto& [name, table] : tables.items()) WritePageMember(out, name, table);
 }
 
 }  // namespace leakgate

@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -17,10 +18,16 @@
 
 namespace leakgate {
 
-// Returns compact JSON in which no name can end the element. A '<' becomes \u003c, so there is
-// neither "</script>" nor "<!--". The line separators U+2028 and U+2029, which old JavaScript takes
-// for ends of lines, are escaped as well. Bytes that are not UTF-8 become U+FFFD.
+// Returns JSON in which no name can end the element. A '<' becomes \u003c, so there is neither
+// "</script>" nor "<!--". The line separators U+2028 and U+2029, which old JavaScript takes for
+// ends of lines, are escaped as well.
+[[nodiscard]] std::string EscapedForScript(std::string_view json);
+
+// Returns compact JSON that is escaped so. Bytes that are not UTF-8 become U+FFFD.
 [[nodiscard]] std::string ScriptJson(const nlohmann::ordered_json& json);
+
+// Writes ",name: value" into the JSON of a page.
+void WritePageMember(std::ostream& out, std::string_view name, const nlohmann::ordered_json& value);
 
 // What many findings of the HTML report share is written once: strings, frames, call stacks and the
 // patterns that an allowance would name. The same calls in the same order give the same tables.
@@ -57,6 +64,8 @@ class PageTables {
 
   // Returns an object with "strings", "frames", "stacks" and "patterns".
   [[nodiscard]] nlohmann::ordered_json ToJson() const;
+  // Writes them as members of the page's JSON.
+  void WriteMembers(std::ostream& out) const;
 
  private:
   static constexpr std::size_t kFrameNumbers = 6;

@@ -6,6 +6,7 @@
 #include "runner/report/formats/escaped_text.h"
 #include "runner/report/formats/issue.h"
 #include "runner/report/formats/writers.h"
+#include "runner/report/json/json_text.h"
 #include "runner/report/style.h"
 #include "runner/report/window_text.h"
 #include "runner/result/words.h"
@@ -16,10 +17,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kInconclusive = "leakgate.inconclusive";
-
-std::string Text(const Json& json) {
-  return json.dump(1, ' ', false, Json::error_handler_t::replace);
-}
 
 Json Message(std::string_view text) { return {{"text", std::string(text)}}; }
 
@@ -146,11 +143,11 @@ class SarifWriter {
       : out_(out), root_(surroundings.source_root), locations_(root_) {
     out_ << "{\n\"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n"
          << "\"version\": \"2.1.0\",\n\"runs\": [{\n"
-         << "\"tool\": " << Text(Driver(surroundings.version)) << ",\n";
+         << "\"tool\": " << IndentedJson(Driver(surroundings.version)) << ",\n";
     if (!root_.empty()) {
       const Json bases = {
           {"SRCROOT", {{"uri", UriOf(root_.ends_with('/') ? root_ : root_ + "/")}}}};
-      out_ << "\"originalUriBaseIds\": " << Text(bases) << ",\n";
+      out_ << "\"originalUriBaseIds\": " << IndentedJson(bases) << ",\n";
     }
     out_ << "\"columnKind\": \"utf16CodeUnits\",\n\"results\": [";
   }
@@ -160,12 +157,11 @@ class SarifWriter {
     invocations_.push_back(Invocation(run));
   }
 
-  void Finish() { out_ << "\n],\n\"invocations\": " << Text(invocations_) << "\n}]\n}\n"; }
+  void Finish() { out_ << "\n],\n\"invocations\": " << IndentedJson(invocations_) << "\n}]\n}\n"; }
 
  private:
   void AddResult(const Json& result) {
-    out_ << (has_results_ ? ",\n" : "\n")
-         << result.dump(-1, ' ', false, Json::error_handler_t::replace);
+    out_ << (has_results_ ? ",\n" : "\n") << CompactJson(result);
     has_results_ = true;
   }
 

@@ -8,6 +8,7 @@
 
 #include "runner/report/finding_text.h"
 #include "runner/report/formats/call_site.h"
+#include "runner/report/json/json_text.h"
 #include "runner/report/style.h"
 #include "runner/report/window_text.h"
 #include "runner/result/words.h"
@@ -99,7 +100,7 @@ class SpeedscopeWriter {
     report["profiles"] = Json::array(
         {Profile("bytes " + memory_, "bytes", [](Amount amount) { return amount.bytes; }),
          Profile("blocks " + memory_, "none", [](Amount amount) { return amount.blocks; })});
-    out_ << report.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
+    out_ << CompactJson(report) << '\n';
   }
 
  private:

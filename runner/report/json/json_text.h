@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,11 @@ namespace leakgate {
 void AppendJsonString(std::string_view value, std::string& text);
 // Appends a number that is told by a fraction even if it is whole, as "2.0".
 void AppendJsonFraction(double value, std::string& text);
+
+// Returns a JSON value as text, in one line or indented by one space. Bytes of a string that are
+// not UTF-8 become U+FFFD.
+[[nodiscard]] std::string CompactJson(const nlohmann::ordered_json& json);
+[[nodiscard]] std::string IndentedJson(const nlohmann::ordered_json& json);
 
 // A visitor of fields (fields.h) that appends an object of them to a text. `depth` is how deep the
 // object is nested.
@@ -154,5 +160,13 @@ class JsonText {
   const std::size_t depth_;
   bool has_members_ = false;
 };
+
+// Appends an object with all of a run but its windows.
+inline void AppendRunWithoutWindows(const RunResult& run, std::string& text) {
+  JsonText fields(text, 0);
+  fields.Needed("schema", kRunSchema);
+  VisitFields(fields, run);
+  fields.End();
+}
 
 }  // namespace leakgate

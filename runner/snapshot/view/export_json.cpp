@@ -1,5 +1,6 @@
 // Writes a snapshot as JSON, for scripts: each block has the number of its stack.
-// docs/snapshots.md describes the keys.
+// docs/snapshots.md describes the keys. There are millions of blocks, so their text is written
+// without a JSON value of each.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "runner/report/json/json_text.h"
 #include "runner/result/words.h"
 #include "runner/snapshot/view/export_snapshot.h"
 #include "runner/snapshot/view/show_snapshot.h"
@@ -15,10 +17,6 @@ namespace leakgate {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string Text(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 Json WindowJson(const SnapshotContents& contents, const SnapshotWindow& window) {
   return {{"id", window.id},
@@ -78,7 +76,7 @@ class JsonList {
 void WriteFrames(SnapshotView& view, std::ostream& out) {
   JsonList list(out, "frames");
   for (FrameId id = 0; id < view.frames().size(); ++id) {
-    list.Add(Text(FrameJson(view.frames().Get(id))));
+    list.Add(CompactJson(FrameJson(view.frames().Get(id))));
   }
 }
 
@@ -117,18 +115,20 @@ Expected<void> WriteBlocks(SnapshotView& view, std::ostream& out) {
 Expected<void> WriteSnapshotJson(SnapshotView& view, std::ostream& out) {
   const SnapshotContents& contents = view.contents();
   out << "{\"schema\": \"leakgate-snapshot-blocks-2\",\n\"snapshot\": "
-      << Text(SnapshotFactsJson(view));
+      << CompactJson(SnapshotFactsJson(view));
   {
     JsonList list(out, "windows");
-    for (const auto& [id, window] : contents.windows) list.Add(Text(WindowJson(contents, window)));
+    for (const auto& [id, window] : contents.windows)
+      list.Add(CompactJson(WindowJson(contents, window)));
   }
   {
     JsonList list(out, "threads");
-    for (const auto& [id, thread] : contents.threads) list.Add(Text(ThreadJson(thread)));
+    for (const auto& [id, thread] : contents.threads) list.Add(CompactJson(ThreadJson(thread)));
   }
   {
     JsonList list(out, "mappings");
-    for (const SnapshotMapping& mapping : contents.mappings) list.Add(Text(MappingJson(mapping)));
+    for (const SnapshotMapping& mapping : contents.mappings)
+      list.Add(CompactJson(MappingJson(mapping)));
   }
   if ((contents.facts.stack_events & kStacksOfFree) != 0) {
     JsonList list(out, "freed_by");

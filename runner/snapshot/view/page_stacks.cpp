@@ -36,8 +36,7 @@ PageStacks::Numbers PageStacks::Add(StackFrames& frames, std::uint32_t stack) {
 }
 
 void PageStacks::WriteMembers(std::ostream& out, const ReadSource& read_source) const {
-  const nlohmann::ordered_json tables = tables_.ToJson();
-  for (const auto& [name, table] : tables.items()) WritePageMember(out, name, table);
+  tables_.WriteMembers(out);
   WritePageMember(out, "sources", sources_.Read(read_source));
 }
 
@@ -45,11 +44,6 @@ void WriteProblems(std::ostream& out, const StackLookup& stacks) {
   nlohmann::ordered_json problems = nlohmann::ordered_json::array();
   for (const auto& [path, problem] : stacks.SymbolProblems()) problems.push_back({path, problem});
   WritePageMember(out, "problems", problems);
-}
-
-void WritePageMember(std::ostream& out, std::string_view name,
-                     const nlohmann::ordered_json& value) {
-  out << ",\n\"" << name << "\":" << ScriptJson(value);
 }
 
 }  // namespace leakgate

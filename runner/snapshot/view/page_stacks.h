@@ -7,7 +7,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <ostream>
 #include <string_view>
 
@@ -71,8 +70,5 @@ class PageStacks {
 
 // Writes why modules have no symbols. That is known once all frames have been asked for.
 void WriteProblems(std::ostream& out, const StackLookup& stacks);
-
-// Writes ",name: value" into the JSON of a page.
-void WritePageMember(std::ostream& out, std::string_view name, const nlohmann::ordered_json& value);
 
 }  // namespace leakgate

@@ -95,14 +95,14 @@ TEST(HtmlWriterTest, TellsAFindingByNumbersWithoutTrailingZeros) {
   const Json& finding = report["runs"][0]["windows"][0]["findings"][0];
   const Json& strings = report["strings"];
 
-  ASSERT_THAT(finding, SizeIs(8));
+  ASSERT_THAT(finding, SizeIs(8));  // in the order of report-ui/src/fields.ts
   EXPECT_EQ(finding[0], 64);
   EXPECT_EQ(finding[1], 1);
   EXPECT_EQ(strings[finding[2].get<std::size_t>()], "new");
   EXPECT_EQ(strings[finding[3].get<std::size_t>()], "outstanding");
-  EXPECT_EQ(finding[4], 0);  // reach
-  EXPECT_EQ(finding[5], 1);  // the one node of the stacks
-  EXPECT_EQ(finding[6], 1);  // the user's frame, counted from 1
+  EXPECT_EQ(finding[4], 1);  // the user's frame, counted from 1
+  EXPECT_EQ(finding[5], 0);  // the stack is complete
+  EXPECT_EQ(finding[6], 1);  // the one node of the stacks
   const Json& pattern = report["patterns"][finding[7].get<std::size_t>()];
   ASSERT_THAT(pattern, SizeIs(1));
   EXPECT_EQ(strings[pattern[0].get<std::size_t>()], "f");
@@ -189,10 +189,8 @@ TEST(HtmlWriterTest, NumbersTheCausesOfAllRunsAlike) {
   const RunResult other = RunOf({OverByLostBytes("A.D", "g()")});
   const Json runs = ReportIn(Written({one, other}))["runs"];
 
-  const Json no_indices = Json::array();
   const Json first = {0};
-  EXPECT_EQ(runs[0]["windows"][0]["causes"],
-            Json::array({Json::array({0, first, no_indices, no_indices, first})}));
+  EXPECT_EQ(runs[0]["windows"][0]["causes"], Json::array({Json::array({0, first, 0, 0, first})}));
   EXPECT_EQ(runs[0]["windows"][1]["causes"][0][0], 1);
   EXPECT_EQ(runs[1]["windows"][0]["causes"][0][0], 1);
 }
@@ -219,6 +217,42 @@ TEST(HtmlWriterTest, TellsInWordsHowMemoryGrows) {
   ASSERT_THAT(numbers, SizeIs(19));
   EXPECT_EQ(report["strings"][numbers[18].get<std::size_t>()],
             "retained, grows by 2 blocks each time");
+}
+
+TEST(HtmlWriterTest, TellsBytesOfASeriesOnlyWhereTheyGrowAndTheBlocksDoNot) {
+  Finding finding = FindingOf({FrameNamed("f()")});
+  finding.series = {1, 1};
+  finding.series_bytes = {8, 8};
+  Finding alone = finding;
+  alone.series = {0, 0};
+  const Json report = ReportIn(Written({RunOf({WindowOf("A.B", {finding, alone})})}));
+  const Json& findings = report["runs"][0]["windows"][0]["findings"];
+
+  ASSERT_THAT(findings[0], SizeIs(14));
+  EXPECT_EQ(findings[0][13], Json({1, 1}));
+  ASSERT_THAT(findings[1], SizeIs(15));
+  EXPECT_EQ(findings[1][14], Json({8, 8}));
+}
+
+TEST(HtmlWriterTest, WritesWhatASmallPartOfAWindowHoldsByTheSameRules) {
+  WindowResult window = WindowOf("A.B", {});
+  window.threads = 0;
+  window.temporary = Amount{32, 2};
+  window.violations = {OverBy(Metric::kFileDescriptors, 2)};
+  FreeErrorResult& error = window.free_errors.emplace_back();
+  error.text = "freed twice";
+  error.freed_at = FindingOf({FrameNamed("f()")});
+  const Json report = ReportIn(Written({RunOf({window})}));
+  const Json& written = report["runs"][0]["windows"][0];
+  const auto text = [&](const Json& index) { return report["strings"][index.get<std::size_t>()]; };
+
+  EXPECT_EQ(written["threads"], 0);
+  EXPECT_EQ(written["temporary"], Json({32, 2}));
+  EXPECT_EQ(text(written["violations"][0]["metric"]), "file_descriptors");
+  EXPECT_EQ(written["violations"][0]["actual"], 2);
+  EXPECT_FALSE(written["violations"][0].contains("file"));
+  EXPECT_EQ(text(written["free_errors"][0]["text"]), "freed twice");
+  EXPECT_EQ(written["free_errors"][0]["freed_at"][0], 64);
 }
 
 TEST(HtmlWriterTest, HasEarlierResultsOnlyWhereAHistoryWasNamed) {
