@@ -12,6 +12,7 @@
 #include "runner/cli/profiler/session_values.h"
 #include "runner/cli/profiler/snapshot.h"
 #include "runner/cli/terminal.h"
+#include "runner/report/json/json_text.h"
 #include "runner/snapshot/file/bundle.h"
 #include "runner/snapshot/view/look_up_symbols.h"
 
@@ -176,7 +177,7 @@ Expected<void> WriteBundle(const SnapshotBundleCommand& command, std::size_t& co
                          {"symbols", command.symbols == BundledSymbols::kIncluded},
                          {"snapshots", std::move(snapshots)},
                          {"session", std::move(session)}};
-  const std::string text = manifest.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
+  const std::string text = IndentedJson(manifest) + '\n';
   const Expected<void> added = bundle.Add(kManifestName, text, BundleWriter::Packing::kPacked);
   if (!added) return added;
   return bundle.Finish(command.output);
