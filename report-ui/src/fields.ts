@@ -27,7 +27,7 @@ export const FINDING = {
   thread: 17,
   growth: 18,
 } as const;
-export const MAKER = {
+export const TOP_ALLOCATOR = {
   bytes: 0,
   blocks: 1,
   user_frame: 2,

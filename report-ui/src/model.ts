@@ -1,7 +1,7 @@
 // The report as the page works with it, read from the JSON that html_writer.cpp writes. What that
 // has is in fields.ts, which is made from the runner's own tables.
 
-import { CAUSE, FINDING, MAKER, type BytesAndBlocks, type Row, type RunFields, type WindowFields } from './fields';
+import { CAUSE, FINDING, TOP_ALLOCATOR, type BytesAndBlocks, type Row, type RunFields, type WindowFields } from './fields';
 import { Tables, type RawTables } from './tables';
 
 export interface Amount {
@@ -167,7 +167,7 @@ export interface RawReport extends RawTables {
   history?: { file: string; moments: [string, string, number, number, number, number][] };
 }
 
-// Columns are FINDING's, MAKER's or CAUSE's.
+// Columns are FINDING's, TOP_ALLOCATOR's or CAUSE's.
 export const numberAt = (row: Row, column: number): number => (row[column] as number | undefined) ?? 0;
 const numbersAt = (row: Row, column: number): number[] => {
   const numbers = row[column];
@@ -281,7 +281,7 @@ export class Report extends Tables {
         isMain: made.is_main ?? false,
         otherSites: made.other_sites ?? 0,
         other: amountOf(made.other),
-        sites: (made.sites ?? []).map((site) => this.finding(site, MAKER)),
+        sites: (made.sites ?? []).map((site) => this.finding(site, TOP_ALLOCATOR)),
       })),
       freeErrors: (raw.free_errors ?? []).map((error) => ({
         text: this.string(error.text),

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <concepts>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -33,11 +32,6 @@ struct PageContext {
   SourceExcerpts& sources;
   const WindowResult& window;
 };
-
-inline void AppendNumber(std::integral auto number, std::string& text) {
-  const fmt::format_int digits(number);
-  text.append(digits.data(), digits.size());
-}
 
 // Returns the index of a word. The usual end of a stack, `outermost`, is 0.
 template <typename Enum>
@@ -80,16 +74,16 @@ class PageRow {
   template <typename T>
   void Append(const T& value) {
     if constexpr (std::is_enum_v<T>) {
-      AppendNumber(IndexOfWord(value, tables_), text_);
+      AppendJsonNumber(IndexOfWord(value, tables_), text_);
     } else if constexpr (std::is_integral_v<T>) {
-      AppendNumber(value, text_);
+      AppendJsonNumber(value, text_);
     } else {
-      AppendNumber(tables_.String(value), text_);
+      AppendJsonNumber(tables_.String(value), text_);
     }
   }
   template <typename T>
   void Append(const std::optional<T>& index) {
-    AppendNumber(index ? *index + 1 : 0, text_);
+    AppendJsonNumber(index ? *index + 1 : 0, text_);
   }
   template <typename T>
   void Append(const std::vector<T>& numbers) {
@@ -100,16 +94,16 @@ class PageRow {
     char before = '[';
     for (const T number : numbers) {
       text_ += std::exchange(before, ',');
-      AppendNumber(number, text_);
+      AppendJsonNumber(number, text_);
     }
     text_ += ']';
   }
   void Append(const SharedStack& stack) {
     stack_ = tables_.Stack(stack.get());
-    AppendNumber(stack_, text_);
+    AppendJsonNumber(stack_, text_);
   }
   void Append(const PagePattern& pattern) {
-    AppendNumber(tables_.Pattern(pattern.finding, stack_), text_);
+    AppendJsonNumber(tables_.Pattern(pattern.finding, stack_), text_);
   }
 
   PageTables& tables_;
@@ -195,11 +189,11 @@ class PageObject {
     if constexpr (std::is_same_v<T, bool>) {
       text_ += value ? "true" : "false";
     } else if constexpr (std::is_integral_v<T>) {
-      AppendNumber(value, text_);
+      AppendJsonNumber(value, text_);
     } else if constexpr (std::is_enum_v<T>) {
-      AppendNumber(IndexOfWord(value, context_.tables), text_);
+      AppendJsonNumber(IndexOfWord(value, context_.tables), text_);
     } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
-      AppendNumber(context_.tables.String(value), text_);
+      AppendJsonNumber(context_.tables.String(value), text_);
     } else {
       PageObject members(context_, text_);
       VisitFields(members, value);
@@ -235,8 +229,8 @@ class PageObject {
     WantSource(finding);
     AppendRow(PageFinding{finding});
   }
-  void Append(const TopAllocator& maker) {
-    WantSource(maker.site);
+  void Append(const TopAllocator& allocator) {
+    WantSource(allocator.site);
     AppendRow(maker);
   }
   void Append(const PageCause& cause) { AppendRow(cause); }

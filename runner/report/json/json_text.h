@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <concepts>
 #include <iterator>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
@@ -25,6 +26,10 @@ namespace leakgate {
 
 // Appends a string in quotes.
 void AppendJsonString(std::string_view value, std::string& text);
+inline void AppendJsonNumber(std::integral auto number, std::string& text) {
+  const fmt::format_int digits(number);
+  text.append(digits.data(), digits.size());
+}
 // Appends a number that is told by a fraction even if it is whole, as "2.0".
 void AppendJsonFraction(double value, std::string& text);
 
@@ -94,8 +99,7 @@ class JsonText {
     if constexpr (std::is_same_v<T, bool>) {
       text_ += value ? "true" : "false";
     } else if constexpr (std::is_integral_v<T>) {
-      const fmt::format_int digits(value);
-      text_.append(digits.data(), digits.size());
+      AppendJsonNumber(value, text_);
     } else if constexpr (std::is_enum_v<T>) {
       AppendJsonString(Word(value), text_);
     } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
