@@ -181,6 +181,7 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
   if (window.kind == WindowKind::kProgram) NoteEnd(result);
   Conclude(*evidence, result);
   result.growth = result.growth - result.framework;
+  DecideVerdict(result);  // a limit on growth is not about the framework's
   const bool is_open = result.verdict == Verdict::kUnconfirmed;
   if (is_open) {
     open_[window.id] = *std::move(evidence);

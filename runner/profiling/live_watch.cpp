@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "runner/host/named_sockets.h"
+#include "runner/process/proc_files.h"
 
 namespace leakgate {
 namespace {

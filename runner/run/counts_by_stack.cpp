@@ -61,8 +61,8 @@ std::map<CountsByStack::Key, RepetitionSeries> CountsByStack::Collect(const Plac
     series.stride = stride_;
     return &series;
   };
-  using Net = std::vector<std::int64_t> RepetitionSeries::*;
-  const auto add = [&](const std::vector<ByKey>& nets, Net blocks, Net bytes) {
+  using NetMember = std::vector<std::int64_t> RepetitionSeries::*;
+  const auto add = [&](const std::vector<ByKey>& nets, NetMember blocks, NetMember bytes) {
     for (std::size_t i = 0; i < nets.size(); ++i) {
       for (const auto& [key, change] : nets[i]) {
         RepetitionSeries* const series = series_of(key);

@@ -42,8 +42,8 @@ int IndexOfWord(Enum value, PageTables& tables) {
   return tables.String(Word(value));
 }
 
-// Appends a row: the values of a finding, a maker or a cause, without their keys (VisitColumns).
-// What is not told is 0. `user_frame` is one more than its index.
+// Appends a row: the values of a finding, a top allocator or a cause, without their keys
+// (VisitColumns). What is not told is 0. `user_frame` is one more than its index.
 class PageRow {
  public:
   PageRow(PageTables& tables, std::string& text) : tables_(tables), text_(text) { text_ += '['; }
@@ -113,7 +113,7 @@ class PageRow {
 };
 
 // A visitor of fields that appends an object of them without what is 0 or empty. An amount becomes
-// [bytes, blocks]; words and texts become indices; findings, makers and causes become rows.
+// [bytes, blocks]; words and texts become indices; findings, top allocators and causes become rows.
 class PageObject {
  public:
   static constexpr bool kReads = false;
@@ -231,7 +231,7 @@ class PageObject {
   }
   void Append(const TopAllocator& allocator) {
     WantSource(allocator.site);
-    AppendRow(maker);
+    AppendRow(allocator);
   }
   void Append(const PageCause& cause) { AppendRow(cause); }
   void Append(const TopAllocators& top) { Append(PageTopAllocators{top, IsMainlyByOneSite(top)}); }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "runner/base/regular_file.h"
+#include "runner/report/json/json_text.h"
 #include "runner/snapshot/file/read_snapshot.h"
 #include "runner/snapshot/view/look_up_symbols.h"
 #include "runner/snapshot/view/show_snapshot.h"
@@ -126,7 +127,7 @@ Expected<std::size_t> BundleMaker::Finish(const fs::path& path, Json session) {
                          {"symbols", symbols_ == BundledSymbols::kIncluded},
                          {"snapshots", std::move(*snapshots_)},
                          {"session", std::move(session)}};
-  const std::string text = manifest.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
+  const std::string text = IndentedJson(manifest) + '\n';
   LEAKGATE_TRY(bundle_.Add(kManifestName, text, BundleWriter::Packing::kPacked));
   LEAKGATE_TRY(bundle_.Finish(path));
   return count;
