@@ -1,5 +1,11 @@
 # Settings that all of leakgate's own targets share. Targets of users are not changed.
 
+# Clang writes into a precompiled header when its parts were changed, so that a compiler cache took each for another
+# one. Ninja makes it anew where a part has changed.
+if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+  list(APPEND CMAKE_CXX_COMPILE_OPTIONS_CREATE_PCH -Xclang -fno-pch-timestamp)
+endif()
+
 # Outputs at bin/ and lib/ of the build tree, where the runner looks for the
 # agent just as it does once installed.
 function(leakgate_set_output_folders target)

@@ -80,6 +80,16 @@ TEST_P(BudgetsTest, GrowthLimitPassesAReplacement) {
   EXPECT_EQ(run.Test("Disk.Reopens")["verdict"], "pass");
 }
 
+TEST_P(BudgetsTest, GrowthLimitLeavesTheFrameworksOwnOut) {
+  const std::string budget = directory_.Write(
+      "a.leakgate.json",
+      R"({"component": "a", "limits": {"test": {"growth": {"bytes": 0, "blocks": 0}}}})");
+  const GatedRun run = RunTests("framework", "Framework.Succeed", {"--budgets", budget});
+
+  EXPECT_GT(run.Test("Framework.Succeed")["framework"]["blocks"], 0);
+  EXPECT_EQ(run.Test("Framework.Succeed")["verdict"], "pass");
+}
+
 TEST_P(BudgetsTest, SuiteAtItsLimitPasses) {
   const GatedRun run = RunWithin(R"("suite": {"outstanding": {"bytes": 300}})", "Net.WritesAFile");
   EXPECT_EQ(run.Window("suite", "Net")["verdict"], "pass");

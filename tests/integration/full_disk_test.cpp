@@ -185,7 +185,7 @@ class FullDiskResultsTest : public FullDiskTest {
  protected:
   FullDiskResultsTest() {
     RunCommand(Gated({FixturePath("features_untouched"), "--gtest_brief=1"},
-                     {"--report", "json=" + result_}));
+                     {"--confirm=off", "--report", "json=" + result_}));
   }
   const TemporaryDirectory directory_;
   const std::string result_ = directory_.File("result.json");
@@ -206,7 +206,7 @@ TEST_F(FullDiskResultsTest, AreNotAddedToAHistoryByHalves) {
   const std::string before = ReadFile(history);
   // A second result, so that there is something to add.
   RunCommand(Gated({FixturePath("kinds_untouched"), "--gtest_brief=1"},
-                   {"--report", "json=" + directory_.File("second.json")}));
+                   {"--confirm=off", "--report", "json=" + directory_.File("second.json")}));
   const std::string script = R"sh(
 cat "$HISTORY" > "$DISK/history"
 cat /dev/zero > "$DISK/filler" 2> /dev/null
@@ -237,7 +237,7 @@ TEST_F(FullDiskResultsTest, MakeNoHistory) {
 TEST_F(FullDiskTest, HoldsNoBudgetFile) {
   const FullDiskResult made =
       OnAFullDisk({LeakgatePath(), "budget", "init", "--component", "c", "-o", OnDisk("new"), "--",
-                   FixturePath("features_untouched"), "--gtest_brief=1"});
+                   FixturePath("launch_suite"), "--gtest_filter=Launch.Passes"});
   EXPECT_EQ(made.command.exit_code, 3);
   EXPECT_THAT(made.command.standard_error,
               HasSubstr(OnDisk("new") + ": No space left on device; "));

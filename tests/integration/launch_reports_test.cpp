@@ -76,7 +76,7 @@ TEST(LaunchReportsTest, AnUnknownFormatIsAnErrorBeforeTheProgramRuns) {
 
 TEST(LaunchReportsTest, EachFormatIsWrittenAtOnce) {
   const TemporaryDirectory directory;
-  std::vector<std::string> options;
+  std::vector<std::string> options = {"--confirm=off"};
   for (const std::string& format : ReportFormats()) {
     options.insert(options.end(), {"--report", format + "=" + directory.File(format)});
   }
@@ -104,9 +104,9 @@ TEST(LaunchReportsTest, MarkdownForTheStepSummaryIsAddedToIt) {
 
 TEST(LaunchReportsTest, PathsAreRelativeToTheCheckoutOfTheCiService) {
   const TemporaryDirectory directory;
-  RunCommand(
-      Gated({FixturePath("features_untouched")}, {"--report", "github=" + directory.File("r")}),
-      {.environment = {"GITHUB_WORKSPACE=" LEAKGATE_SOURCE_DIR "/tests"}});
+  RunCommand(Gated({FixturePath("features_untouched")},
+                   {"--confirm=off", "--report", "github=" + directory.File("r")}),
+             {.environment = {"GITHUB_WORKSPACE=" LEAKGATE_SOURCE_DIR "/tests"}});
   EXPECT_THAT(ReadFile(directory.File("r")), HasSubstr("file=fixtures/features.cpp,line="));
 }
 
