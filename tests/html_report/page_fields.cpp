@@ -38,17 +38,17 @@ class TypeMembers {
   }
 
   template <typename T>
-  void Needed(std::string_view key, const T& value) {
+  void Required(std::string_view key, const T& value) {
     constexpr bool kIsText = std::is_convertible_v<const T&, std::string_view>;
     Add(key, kIsText && !IsInternedOnPage(key) ? "string" : TypeOf(value));
   }
   template <typename T>
-  void Added(std::string_view key, const T& value) {
-    Needed(key, value);
+  void WithDefault(std::string_view key, const T& value) {
+    Required(key, value);
   }
   template <typename T>
-  void Told(std::string_view key, const T& value, bool /*is_told*/) {
-    Needed(key, value);
+  void WrittenIf(std::string_view key, const T& value, bool /*is_written*/) {
+    Required(key, value);
   }
   template <typename Visit>
   void Group(std::string_view key, const Visit& visit) {
@@ -125,7 +125,7 @@ class ColumnList {
     text_ += fmt::format("  {}: {},\n", key, count_++);
   }
   template <typename T>
-  void AddIf(std::string_view key, const T& value, bool /*is_told*/) {
+  void AddIf(std::string_view key, const T& value, bool /*is_written*/) {
     Add(key, value);
   }
   [[nodiscard]] const std::string& text() const { return text_; }
