@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "runner/host/control_server.h"
+#include "runner/process/image_inspection.h"
 #include "runner/result/run_result.h"
 #include "runner/run/judged_process.h"
 
