@@ -193,7 +193,8 @@ class JudgedRun {
 
   void AddWarnings(RunResult& result) {
     if (RunsAllTests(request_.arguments)) {
-      result.warnings = UnusedAllowances(prepared_.budgets, request_.budgets, result.windows);
+      AddLines(UnusedAllowances(prepared_.budgets, request_.budgets, result.windows),
+               result.warnings);
       if (!request_.budgets.empty() && HasEndedInOrder(result)) {
         AddLines(prepared_.budgets.UnusedFiles(request_.budgets, AllTests(result)),
                  result.warnings);
