@@ -81,7 +81,7 @@ void Check(check::CheckFile& file, const CallerFrame& caller, std::uint32_t stac
 // What the other unwinders map for themselves is not the program's.
 class OthersWork {
  public:
-  OthersWork() : before_(t_thread) { t_thread.Become(Activity::kAllocator); }
+  OthersWork() : before_(t_thread) { t_thread.SetActivity(Activity::kAllocator); }
   ~OthersWork() { t_thread = before_; }
   OthersWork(const OthersWork&) = delete;
   OthersWork& operator=(const OthersWork&) = delete;
