@@ -18,8 +18,12 @@
 namespace leakgate {
 namespace {
 
-constexpr const char* kNotInOrder =
-    "it was killed, or ended without exit or a return from main, or confines its system calls";
+std::string NotInOrderText(bool is_child) {
+  return fmt::format(
+      "it was killed, or ended without exit or a return from main, or confines its system calls; "
+      "end it in order, or limit \"outstanding\" in \"limits\": {{\"{}\": ...}}",
+      is_child ? "process" : "program");
+}
 
 void LeaveUnjudged(std::string why, WindowResult& result) {
   result.doubts.unjudged = std::move(why);
@@ -46,7 +50,7 @@ WindowJudge::WindowJudge(const RegionReader& region, int pid, const JudgeSurroun
       pid_(pid),
       around_(surroundings),
       child_(child),
-      why_lost_unknown_(kNotInOrder),
+      why_lost_unknown_(NotInOrderText(child != nullptr)),
       sites_(
           [this](std::uint32_t stack) {
             return SymboliseStack(region_, stack, around_.symbolizer);
@@ -549,10 +553,6 @@ void WindowJudge::NoteTold(Results& results) {
 void WindowJudge::NoteEnd(WindowResult& result) const {
   result.doubts.has_executed = has_executed_ || (child_ != nullptr && child_->has_executed);
   result.doubts.losses = why_lost_unknown_;
-  if (why_lost_unknown_ != kNotInOrder) return;
-  result.doubts.losses +=
-      fmt::format("; end it in order, or limit \"outstanding\" in \"limits\": {{\"{}\": ...}}",
-                  child_ != nullptr ? "process" : "program");
 }
 
 void WindowJudge::MarkLost(WindowEvidence& evidence) const {
