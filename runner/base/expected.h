@@ -39,13 +39,15 @@ inline Unexpected InconclusiveError(std::string message) {
 
 }  // namespace leakgate
 
-// LEAKGATE_TRY evaluates an Expected<T>. If it has an error, the function around it returns that
-// error; this function must return an Expected, too. LEAKGATE_TRY_ASSIGN also moves the value into
-// its first argument. Both expand to statements, so never write them after an `if` without braces.
+// LEAKGATE_TRY evaluates an Expected<void>. If it has an error, the function around it returns that
+// error; this function must return an Expected, too. LEAKGATE_TRY_ASSIGN does the same with an
+// Expected<T>, and moves its value into the first argument: a lock that nobody names would be
+// released at once. Both expand to statements, so never write them after an `if` without braces.
 //   LEAKGATE_TRY(file.Close());
 //   LEAKGATE_TRY_ASSIGN(const HeapCopy heap, region.CopyHeap());
-#define LEAKGATE_TRY(...) \
-  if (auto outcome = __VA_ARGS__; !outcome) return Unexpected(std::move(outcome).error())
+#define LEAKGATE_TRY(...)                                         \
+  if (::leakgate::Expected<void> outcome = __VA_ARGS__; !outcome) \
+  return Unexpected(std::move(outcome).error())
 #define LEAKGATE_TRY_ASSIGN(declaration, ...) \
   LEAKGATE_TRY_ASSIGN_TO(LEAKGATE_TRY_OUTCOME(__LINE__), declaration, __VA_ARGS__)
 #define LEAKGATE_TRY_OUTCOME(line) LEAKGATE_TRY_OUTCOME_OF(line)

@@ -323,9 +323,9 @@ std::vector<std::string> BudgetSet::UnusedFiles(const std::vector<fs::path>& giv
 
 Expected<void> BudgetSet::Check(const std::vector<TestId>& tests) const {
   for (const TestId& test : tests) {
-    LEAKGATE_TRY(FindWinner(test));
+    LEAKGATE_TRY_ASSIGN([[maybe_unused]] const auto budget, FindWinner(test));
   }
-  LEAKGATE_TRY(ForProgram());
+  LEAKGATE_TRY_ASSIGN([[maybe_unused]] const auto budget, ForProgram());
   return {};
 }
 

@@ -150,7 +150,7 @@ std::string ApplyEdits(std::vector<TextEdit> edits, std::string_view text) {
 
 Expected<RatchetedBudget> Ratchet(const std::filesystem::path& path, const std::string& text,
                                   const BudgetUsage& usage, UnusedEntries unused) {
-  LEAKGATE_TRY(ParseBudgetFile(path, text));
+  LEAKGATE_TRY_ASSIGN([[maybe_unused]] const BudgetFile file, ParseBudgetFile(path, text));
   LEAKGATE_TRY_ASSIGN(const LocatedValue json, ParseLocatedJson(path, text));
 
   Tightening tightening(path, usage, unused);

@@ -137,6 +137,9 @@ std::string_view ExplainLoss(LossMoment moment, WindowKind window) {
   if (moment == LossMoment::kInAccount) {
     return "only the bookkeeping of the program's own operator new leads to it";
   }
+  if (moment == LossMoment::kPutOff) {
+    return "lost by the end of the iteration; the heap is too large to look at it after each test";
+  }
   switch (window) {
     case WindowKind::kTest:
       return is_with_destructors ? "lost after the test had ended, as static destructors ran"

@@ -38,6 +38,7 @@ struct WholeLook {
 enum class LossMoment {
   kInWindow,  // at most to the end of its window
   kAfterWindow,
+  kPutOff,           // the process was not looked at as the window ended, but as the iteration did
   kWithDestructors,  // it was allocated as they ran, or nobody looked before they did
   kInAccount,        // only the account of the program's own operator new still leads to it
 };

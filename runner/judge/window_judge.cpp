@@ -18,6 +18,10 @@
 namespace leakgate {
 namespace {
 
+// Why it is not known what a window lost, until the process is looked at.
+constexpr const char* kPutOff =
+    "its heap is so large that it was to be looked at only at the end, and it did not get that far";
+
 std::string NotInOrderText(bool is_child) {
   return fmt::format(
       "it was killed, or ended without exit or a return from main, or confines its system calls; "
@@ -179,19 +183,16 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
   Allow(request, charges, result, *evidence);
   AddMappings(request, charges, result);
   TellLost(request, charges, result, *evidence);
-  TellRest(request, charges, result, *evidence);
   const bool is_test = window.kind == WindowKind::kTest;
-  result.doubts.may_free_later = is_test && result.budget->free_by != FreeBy::kTest;
+  const std::vector<EarlierFreeCopy> frees =
+      is_test ? TakeEarlierFrees() : std::vector<EarlierFreeCopy>();
+  if (result.reach_problem == kPutOff) put_off_[window.id] = {*evidence, frees};
+  TellRest(request, frees, result, *evidence);
   if (window.kind == WindowKind::kProgram) NoteEnd(result);
   Conclude(*evidence, result);
   result.growth = result.growth - result.framework;
   DecideVerdict(result);  // a limit on growth is not about the framework's
-  const bool is_open = result.verdict == Verdict::kUnconfirmed;
-  if (is_open) {
-    open_[window.id] = *std::move(evidence);
-  } else {
-    result.doubts.may_free_later = false;
-  }
+  const bool is_open = KeepIfOpen(window.id, *std::move(evidence), result);
   const bool may_confirm = is_open ? result.budget->free_by == FreeBy::kTest
                                    : is_test && result.verdict == Verdict::kOverBudget;
   if (!around_.confirm_inline || !may_confirm) return result;
@@ -205,19 +206,75 @@ void WindowJudge::TellLost(const EvidenceRequest& request, CodeCharges& charges,
                            WindowResult& result, WindowEvidence& evidence) {
   if (request.asking_tid == 0) return MarkLost(evidence);
   if (!AnyAsksForReach(evidence, charges)) return;
-  const bool is_test = result.kind == WindowKind::kTest;
-  const bool needs_all_names = NeedsAllNames(result);
-  const auto names_holder = [&](const LiveBlock& block) {
-    return needs_all_names || (is_test && (!block.is_static || region_.StaticWasAborted()));
-  };
-  result.reach_problem = FindLostBlocks(request, around_.variables, names_holder, sites_, evidence);
+  const LookPace::Clock::time_point begin = LookPace::Clock::now();
+  if (!pace_.MayLook(region_.CurrentTotals(), begin)) {
+    result.reach_problem = kPutOff;
+    return;
+  }
+  result.reach_problem = FindLostBlocks(
+      request, around_.variables,
+      [&](const LiveBlock& block) { return NamesHolder(result, block); }, sites_, evidence);
+  pace_.NoteLook(begin, LookPace::Clock::now());
   NoteLost(evidence);
 }
 
-// Tells of the blocks that are retained which pass, and leaves the others of a test open.
-void WindowJudge::TellRest(const EvidenceRequest& request, CodeCharges& charges,
-                           const WindowResult& result, WindowEvidence& evidence) {
+bool WindowJudge::NamesHolder(const WindowResult& result, const LiveBlock& block) const {
   const bool is_test = result.kind == WindowKind::kTest;
+  return NeedsAllNames(result) || (is_test && (!block.is_static || region_.StaticWasAborted()));
+}
+
+bool WindowJudge::KeepIfOpen(std::uint32_t window, WindowEvidence evidence, WindowResult& result) {
+  const bool is_open = result.verdict == Verdict::kUnconfirmed;
+  if (is_open) {
+    open_[window] = std::move(evidence);
+  } else {
+    result.doubts.may_free_later = false;
+  }
+  return is_open;
+}
+
+// One look tells all windows that were put off what is lost.
+void WindowJudge::LookAtPutOff(int asking_tid, Results& results) {
+  std::map<std::uint32_t, PutOff> windows = std::exchange(put_off_, {});
+  std::erase_if(windows, [&](const auto& window) { return !results.contains(window.first); });
+  WindowEvidence all;
+  for (auto& [window, put_off] : windows) {
+    const Expected<std::vector<LiveBlock>> live = region_.StillLive(put_off.evidence.blocks);
+    if (!live) return;  // they stay in doubt
+    MarkReleased(*live, "freed before the iteration ended", put_off.evidence);
+    all.blocks.insert(all.blocks.end(), put_off.evidence.blocks.begin(),
+                      put_off.evidence.blocks.end());
+    all.facts.insert(all.facts.end(), put_off.evidence.facts.begin(), put_off.evidence.facts.end());
+  }
+  if (windows.empty()) return;
+  const std::string problem = FindLostBlocks(
+      RequestFor(0, asking_tid), around_.variables,
+      [&](const LiveBlock& block) { return NamesHolder(results.at(block.window), block); }, sites_,
+      all);
+  auto facts = all.facts.begin();
+  for (auto& [window, put_off] : windows) {
+    for (BlockFacts& own : put_off.evidence.facts) {
+      own = std::move(*facts++);
+      if (IsLost(own.reach)) own.explanation = ExplainLoss(LossMoment::kPutOff, WindowKind::kTest);
+    }
+    WindowResult& result = results.at(window);
+    result.reach_problem = problem;
+    sites_.BeginWindow(put_off.evidence.blocks);
+    NoteLost(put_off.evidence);
+    TellRest(RequestFor(window, asking_tid), put_off.frees, result, put_off.evidence);
+    Conclude(put_off.evidence, result);
+    open_.erase(window);
+    (void)KeepIfOpen(window, std::move(put_off.evidence), result);
+  }
+}
+
+// Tells of the blocks that are retained which pass, and leaves the others of a test open.
+void WindowJudge::TellRest(const EvidenceRequest& request,
+                           const std::vector<EarlierFreeCopy>& frees, WindowResult& result,
+                           WindowEvidence& evidence) {
+  const bool is_test = result.kind == WindowKind::kTest;
+  result.doubts.may_free_later = is_test && result.budget->free_by != FreeBy::kTest;
+  CodeCharges charges = ChargesOf(result);
   const auto is_confirmed = [&](std::uint32_t stack) {
     return UsesDefaultPolicy(charges.BudgetOf(stack));
   };
@@ -227,7 +284,7 @@ void WindowJudge::TellRest(const EvidenceRequest& request, CodeCharges& charges,
         request.asking_tid != 0 ? result.reach_problem.empty() : why_lost_unknown_.empty();
     MarkUnseen(!is_test && lost_are_known, sites_, evidence);
   }
-  if (is_test) MarkReplaced(TakeEarlierFrees(), request.window, sites_, evidence);
+  if (is_test) MarkReplaced(frees, request.window, sites_, evidence);
   if (around_.baseline != nullptr) MarkKnownBlocks(BaselineOf(result), sites_, evidence);
   if (!is_test) return;
   MarkStatic(region_, is_confirmed, evidence);
@@ -343,6 +400,7 @@ void WindowJudge::EndSuite(std::uint32_t suite, Results& results) {
 
 // After all tear-down. What may be freed until the program's end still may.
 void WindowJudge::EndIteration(int asking_tid, Results& results) {
+  LookAtPutOff(asking_tid, results);
   const Look look = LookAtAll(asking_tid);
   JudgeAgain(
       results, "freed before the iteration ended",
@@ -357,6 +415,7 @@ void WindowJudge::EndProcess(int asking_tid, ProcessEndMoment moment, Results& r
   if (moment == ProcessEndMoment::kAfterDestructors) {
     return JudgeAfterDestructors(asking_tid, results);
   }
+  LookAtPutOff(asking_tid, results);
   const Look look = LookAtAll(asking_tid);
   why_lost_unknown_ = look ? "" : look.error().message;
   if (look) live_at_end_ = look->blocks;

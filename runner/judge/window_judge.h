@@ -23,6 +23,7 @@
 #include "runner/judge/baseline.h"
 #include "runner/judge/code_charges.h"
 #include "runner/judge/judge_surroundings.h"
+#include "runner/judge/look_pace.h"
 #include "runner/judge/lost_later.h"
 #include "runner/judge/window_description.h"
 #include "runner/judge/window_evidence.h"
@@ -101,8 +102,18 @@ class WindowJudge {
              WindowEvidence& evidence);
   void TellLost(const EvidenceRequest& request, CodeCharges& charges, WindowResult& result,
                 WindowEvidence& evidence);
-  void TellRest(const EvidenceRequest& request, CodeCharges& charges, const WindowResult& result,
-                WindowEvidence& evidence);
+  void TellRest(const EvidenceRequest& request, const std::vector<EarlierFreeCopy>& frees,
+                WindowResult& result, WindowEvidence& evidence);
+  // A window that was not looked at as it ended (look_pace.h): what it left then, by which stage 4
+  // of window_verdict.h goes on.
+  struct PutOff {
+    WindowEvidence evidence;
+    std::vector<EarlierFreeCopy> frees;
+  };
+  void LookAtPutOff(int asking_tid, Results& results);
+  [[nodiscard]] bool NamesHolder(const WindowResult& result, const LiveBlock& block) const;
+  // Keeps the evidence of a window whose verdict is open. Returns whether it is.
+  bool KeepIfOpen(std::uint32_t window, WindowEvidence evidence, WindowResult& result);
   const BaselineWindow* BaselineOf(const WindowResult& result) const;
   void AddFreeErrors(std::uint32_t window, WindowResult& result);
   void AddMappings(const EvidenceRequest& request, CodeCharges& charges, WindowResult& result);
@@ -135,6 +146,8 @@ class WindowJudge {
   bool has_executed_ = false;
   std::shared_ptr<const AppliedBudget> last_budget_ = NoBudget();
   CallSites sites_;
+  LookPace pace_;
+  std::map<std::uint32_t, PutOff> put_off_;
   std::map<std::uint32_t, WindowEvidence> open_;  // of windows whose verdict is open
   std::vector<LiveBlock> accounted_;              // as FindAccounted has it, by address
   std::vector<LiveBlock> live_at_end_;  // before destructors ran, if the process was looked at then

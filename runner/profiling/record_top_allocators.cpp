@@ -54,7 +54,7 @@ class RecordedImages {
     if (!problem_.empty()) return InconclusiveError(problem_);
     if (images_.empty()) return InconclusiveError("it was not traced when repeated");
     for (const auto& image : images_) {
-      LEAKGATE_TRY(image->Finish());
+      LEAKGATE_TRY_ASSIGN([[maybe_unused]] const auto closing, image->Finish());
     }
     return images_.back()->path();
   }

@@ -26,11 +26,13 @@ bool IsGoogleTest(const std::string& program) {
 Expected<CtestListing> ListCtest(const fs::path& folder, const fs::path& scratch) {
   LEAKGATE_TRY_ASSIGN(const fs::path ctest, FindProgram("ctest"));
   const fs::path output = scratch / "ctest.json";
-  LEAKGATE_TRY(RunToFile({.program = ctest,
-                          .arguments = {"--test-dir", folder.string(), "--show-only=json-v1"},
-                          .directory = {},
-                          .environment = {}},
-                         output));
+  LEAKGATE_TRY_ASSIGN(
+      [[maybe_unused]] const int exit_code,
+      RunToFile({.program = ctest,
+                 .arguments = {"--test-dir", folder.string(), "--show-only=json-v1"},
+                 .directory = {},
+                 .environment = {}},
+                output));
   const auto text = ReadRegularFile(output, std::size_t{1} << 30);
   Expected<CtestListing> listing = ParseCtestListing(text ? *text : "", IsGoogleTest);
   if (!listing) {

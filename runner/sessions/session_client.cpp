@@ -134,7 +134,8 @@ Expected<void> RequireInNoOtherSession(int pid, const std::string& name) {
 Expected<RunHold> RunHold::Take(int run_pid, int pid) {
   UniqueFd socket = ConnectToRun(run_pid);
   if (!socket) return InconclusiveError(fmt::format("{} has ended", NameOfRun(run_pid)));
-  LEAKGATE_TRY(Ask(socket, {{"do", "hold"}, {"pid", pid}}, NameOfRun(run_pid)));
+  LEAKGATE_TRY_ASSIGN([[maybe_unused]] const SocketMessage answer,
+                      Ask(socket, {{"do", "hold"}, {"pid", pid}}, NameOfRun(run_pid)));
   return RunHold(std::move(socket), run_pid);
 }
 

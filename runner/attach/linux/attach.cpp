@@ -226,7 +226,7 @@ auto OnOwnThread(const Work& work) {
 }  // namespace
 
 Expected<Attachment> EnableRunning(const EnableRequest& request) {
-  LEAKGATE_TRY(TakeTurn(request.pid));
+  LEAKGATE_TRY_ASSIGN([[maybe_unused]] const UniqueFd turn, TakeTurn(request.pid));
   LEAKGATE_TRY(RequireAttachable(request.pid));
   return OnOwnThread([&] {
     return IsAtFirstInstruction(request.pid) ? EnableAtBegin(request) : EnableOn(request);
@@ -234,7 +234,7 @@ Expected<Attachment> EnableRunning(const EnableRequest& request) {
 }
 
 Expected<void> DisableRunning(int pid) {
-  LEAKGATE_TRY(TakeTurn(pid));
+  LEAKGATE_TRY_ASSIGN([[maybe_unused]] const UniqueFd turn, TakeTurn(pid));
   const Expected<void> attachable = RequireAttachable(pid);
   if (!attachable) return attachable;
   return OnOwnThread([&] { return DisableOn(pid); });

@@ -43,11 +43,12 @@ Expected<GatedRuns::Run> GatedRuns::RunOnce(const CtestCommand& program, const G
     arguments.emplace_back("--gtest_shuffle");
     arguments.push_back(fmt::format("--gtest_random_seed={}", *gate.seed));
   }
-  LEAKGATE_TRY(RunToFile({.program = "/proc/self/exe",
-                          .arguments = std::move(arguments),
-                          .directory = program.directory,
-                          .environment = program.environment},
-                         log));
+  LEAKGATE_TRY_ASSIGN([[maybe_unused]] const int exit_code,
+                      RunToFile({.program = "/proc/self/exe",
+                                 .arguments = std::move(arguments),
+                                 .directory = program.directory,
+                                 .environment = program.environment},
+                                log));
   std::optional<Run> run;
   const Expected<void> read = ReadResults(report, [&](RunResult&& result, const RunPlace& place) {
     run = Run{std::move(result), place};

@@ -161,7 +161,8 @@ Expected<void> CheckBaseline(const MergeCommand& command) {
 Expected<int> Execute(const MergeCommand& command) {
   // Megabytes of results are not read for a history that cannot be.
   if (!command.history.empty()) {
-    LEAKGATE_TRY(History::Open(command.history, Database::Mode::kRead));
+    LEAKGATE_TRY_ASSIGN([[maybe_unused]] const History history,
+                        History::Open(command.history, Database::Mode::kRead));
   }
   LEAKGATE_TRY_ASSIGN(const FoundResults found, FindResults(command.results, OtherFiles(command)));
   MergedRuns runs;

@@ -228,7 +228,7 @@ Expected<void> WriteSnapshotFile(const SnapshotSource& source, std::ostream& out
   visitor.mapping = [&](SnapshotMapping&& mapping) { writer->Add(mapping); };
   visitor.closing = [&](SnapshotClosing&& it) { closing = it; };
   if (const Expected<void> read = source(visitor); !read) return read;
-  LEAKGATE_TRY(writer->Finish(*closing));
+  LEAKGATE_TRY_ASSIGN([[maybe_unused]] const auto closing_of_file, writer->Finish(*closing));
   return {};
 }
 

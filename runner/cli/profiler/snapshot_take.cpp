@@ -47,7 +47,7 @@ class Series {
     const fs::path path =
         command_.directory / fmt::format("{}{:04}.snapshot", stem_, ++last_number_);
     const Amount live = LiveIn(subject_.region().CurrentTotals());
-    LEAKGATE_TRY(subject_.Take(path, command_.care));
+    LEAKGATE_TRY_ASSIGN([[maybe_unused]] const auto answer, subject_.Take(path, command_.care));
     Print(stdout, LineText(live, path));
     last_ = live;
     Keep(path);
@@ -139,7 +139,8 @@ Expected<int> Enable(const SnapshotConfigCommand& command) {
   if (IsSessionName(command.session)) {
     LEAKGATE_TRY(RequireStacks(command));
     LEAKGATE_TRY(RequireReach(command));
-    LEAKGATE_TRY(UpdateSession(command.session, ScopeOf(command), {}));
+    LEAKGATE_TRY_ASSIGN([[maybe_unused]] const auto answer,
+                        UpdateSession(command.session, ScopeOf(command), {}));
   } else {
     SessionScope scope = ScopeOf(command);
     done = CompleteReach(command.reach, scope);
@@ -175,7 +176,7 @@ Expected<int> Disable(const SnapshotConfigCommand& command) {
         NameOf(command), command.session));
     return kExitPass;
   }
-  LEAKGATE_TRY(StopSession(command.session));
+  LEAKGATE_TRY_ASSIGN([[maybe_unused]] const auto answer, StopSession(command.session));
   return kExitPass;
 }
 

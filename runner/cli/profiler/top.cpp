@@ -250,7 +250,7 @@ Expected<void> Complete(TopCommand& command, const ProgramLine& program) {
   }
   const std::string& subject = command.subjects.front();
   if (!AsPid(subject)) {
-    LEAKGATE_TRY(ParseSessionName("SESSION", subject));
+    LEAKGATE_TRY_ASSIGN([[maybe_unused]] const auto name, ParseSessionName("SESSION", subject));
   }
   const auto symbols = SymbolsOf(command.reading);
   return symbols ? Expected<void>() : Unexpected(symbols.error());

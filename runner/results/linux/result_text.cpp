@@ -216,7 +216,7 @@ Expected<ResultText> ResultText::OpenMember(const fs::path& path, const std::str
   if (!archive) return Unexpected(archive.error());
   // What is wrong with it is said before anything is read, and by who unpacks it.
   char none = 0;
-  LEAKGATE_TRY((*archive)->Read(name, 0, &none, 0));
+  LEAKGATE_TRY_ASSIGN([[maybe_unused]] const auto bytes, (*archive)->Read(name, 0, &none, 0));
   return ResultText([archive = *archive, name, at = std::uint64_t{0}, is_over = false](
                         char* to, std::size_t size) mutable -> std::size_t {
     if (is_over) return 0;

@@ -62,7 +62,7 @@ Expected<void> EnableHere(const EnableRequest& request, IfItAsks if_it_asks) {
       if_it_asks == IfItAsks::kLeaveIt &&
       CarriesMark(request.pid, fmt::format("{}={}", kControlVariable, request.control));
   if (is_left) return {};
-  LEAKGATE_TRY(EnableRunning(request));
+  LEAKGATE_TRY_ASSIGN([[maybe_unused]] const Attachment attachment, EnableRunning(request));
   return {};
 }
 

@@ -197,7 +197,8 @@ Expected<void> SnapshotRing::Take(const ProcessStatus& process) {
     const std::lock_guard lock(mutex_);
     path = files_.Next(process);
   }
-  LEAKGATE_TRY(subject.Take(path, SnapshotCare::kRunning));
+  LEAKGATE_TRY_ASSIGN([[maybe_unused]] const auto taken,
+                      subject.Take(path, SnapshotCare::kRunning));
   const std::lock_guard lock(mutex_);
   return files_.Add(path);
 }

@@ -97,7 +97,7 @@ Expected<SnapshotClosing> WriteSnapshot(const RegionReader& region, const Snapsh
 Expected<std::string> SnapshotText(const RegionReader& region, const SnapshotRequest& request) {
   std::ostringstream text;
   SnapshotWriter writer(text, FactsOf(region, request));
-  LEAKGATE_TRY(Copy(region, request, writer));
+  LEAKGATE_TRY_ASSIGN([[maybe_unused]] const auto closing, Copy(region, request, writer));
   return std::move(text).str();
 }
 

@@ -98,7 +98,7 @@ Expected<OpenedSnapshot> OpenSnapshot(const std::filesystem::path& path) {
   OpenedSnapshot file{std::move(reader), {}};
   SnapshotVisitor visitor;
   visitor.facts = [&](SnapshotFacts&& facts) { file.facts = std::move(facts); };
-  LEAKGATE_TRY(file.reader.ReadPart(visitor));
+  LEAKGATE_TRY_ASSIGN([[maybe_unused]] const bool has_part, file.reader.ReadPart(visitor));
   return file;
 }
 
