@@ -138,7 +138,7 @@ std::string_view ExplainLoss(LossMoment moment, WindowKind window) {
     return "only the bookkeeping of the program's own operator new leads to it";
   }
   if (moment == LossMoment::kPutOff) {
-    return "lost by the end of the iteration; the heap is too large to look at it after each test";
+    return "lost by the end of the iteration; the heap is too large to scan it after each test";
   }
   switch (window) {
     case WindowKind::kTest:

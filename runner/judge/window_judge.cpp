@@ -20,7 +20,7 @@ namespace {
 
 // Why it is not known what a window lost, until the process is looked at.
 constexpr const char* kPutOff =
-    "its heap is so large that it was to be looked at only at the end, and it did not get that far";
+    "its heap is so large that it was to be scanned only at the end, and it did not get that far";
 
 std::string NotInOrderText(bool is_child) {
   return fmt::format(

@@ -491,6 +491,39 @@ TEST_F(RecorderTest, ListsABlockWithinAnother) {
                           [](const LiveBlock& block) { return block.address == 0x1009'8000; }));
 }
 
+TEST_F(RecorderTest, SumsTheLiveBlocksOfAWindow) {
+  const std::uint32_t window = OpenWindow();
+  for (const std::uint64_t address : {0x100A'0000UL, 0x100A'0040UL}) Allocate(address, 24);
+  Allocate(0x100A'1000, 5000);
+  Amount sum;
+  for (const LiveSum& one : Reader().SumBlocks().value()) {
+    if (one.window == window) sum += one.amount;
+  }
+  for (const std::uint64_t address : {0x100A'0000UL, 0x100A'0040UL, 0x100A'1000UL}) Free(address);
+  LeaveWindow(window);
+
+  EXPECT_EQ(sum, (Amount{5048, 3}));
+}
+
+TEST_F(RecorderTest, FindsWhichBlocksAreStillLive) {
+  const std::uint32_t window = OpenWindow();
+  Allocate(0x100B'0000, 24);  // stays
+  Allocate(0x100B'0040, 24);  // is freed
+  Allocate(0x100B'0080, 24);  // gives way to a larger one
+  Allocate(0x5400'0000, 24);  // is in another chunk of the map
+  const std::vector<LiveBlock> before = Reader().LiveBlocks(window).value();
+  Free(0x100B'0040);
+  Free(0x100B'0080);
+  Allocate(0x100B'0080, 32);
+  std::vector<std::uint64_t> live;
+  for (const LiveBlock& block : Reader().StillLive(before).value()) live.push_back(block.address);
+  for (const std::uint64_t address : {0x100B'0000UL, 0x100B'0080UL, 0x5400'0000UL}) Free(address);
+  LeaveWindow(window);
+
+  EXPECT_EQ(before.size(), 4U);
+  EXPECT_EQ(live, (std::vector<std::uint64_t>{0x100B'0000, 0x5400'0000}));
+}
+
 TEST_F(RecorderTest, ListsTheBlockThatFollowsALargeOne) {
   const std::uint32_t window = OpenWindow();
   Allocate(0x0FFF'F000, 0x1000 + 24);  // into the next chunk of the map

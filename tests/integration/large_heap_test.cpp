@@ -1,0 +1,75 @@
+// Beside a large heap, not every test is looked at as it ends (judge/look_pace.h).
+#include <gmock/gmock.h>
+
+#include <set>
+#include <string>
+
+#include "tests/integration/both_modes.h"
+
+namespace leakgate::test {
+namespace {
+
+using testing::Contains;
+using testing::Each;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+std::string Loses(int number) { return "Heap/Beside.Loses/" + std::to_string(number); }
+
+class LargeHeapTest : public BothModes {
+ protected:
+  // Beside 400,000 blocks.
+  static const GatedRun& Run(const std::vector<std::string>& arguments = {}) {
+    std::vector<std::string> program = {FixturePath("large_heap_" + GetParam())};
+    program.insert(program.end(), arguments.begin(), arguments.end());
+    return SharedRunByDefault(program, {}, {"LIVE_BLOCKS=400000"});
+  }
+};
+
+TEST_P(LargeHeapTest, FailsEachTestThatLosesABlock) {
+  const GatedRun& run = Run();
+  const Outcome lost =
+      OverBudget({{4, 1, "new", "(anonymous namespace)::Beside_Loses_Test::TestBody()",
+                   PlaceOf("large_heap.cpp", "lost")}});
+  std::set<std::string> explanations;
+  for (int i = 0; i < 100; ++i) {
+    const nlohmann::json test = run.Test(Loses(i));
+    EXPECT_EQ(OutcomeOf(test), lost) << test;
+    explanations.insert(test["findings"][0].value("explanation", ""));
+  }
+
+  EXPECT_THAT(explanations, Contains(HasSubstr("lost by the end of the iteration")));
+  EXPECT_EQ(run.command.exit_code, 1);
+}
+
+TEST_P(LargeHeapTest, PassesWhatIsKeptOrFreedLater) {
+  const GatedRun& run = Run();
+
+  EXPECT_EQ(run.Test("BesideHeap.KeepsOne")["verdict"], "pass");
+  EXPECT_EQ(run.Test("BesideHeap.LeavesOneForTheNext")["verdict"], "pass");
+}
+
+TEST_P(LargeHeapTest, PassesNoTestThatWasToBeLookedAtLater) {
+  const GatedRun& run = Run({"--gtest_also_run_disabled_tests"});
+  std::set<std::string> verdicts;
+  for (int i = 0; i < 100; ++i) verdicts.insert(run.Test(Loses(i))["verdict"]);
+
+  EXPECT_THAT(verdicts, Each(testing::AnyOf("over_budget", "inconclusive")));
+  EXPECT_THAT(verdicts, Contains("inconclusive"));
+  EXPECT_THAT(run.Test(Loses(99))["reason"], HasSubstr("it did not get that far"));
+}
+
+TEST_P(LargeHeapTest, RepeatsLessWhatIsSetUpSlowly) {
+  const GatedRun& run = SharedRunByDefault(
+      {FixturePath("large_heap_" + GetParam()), "--gtest_filter=BesideHeap.KeepsOne"},
+      {"--verbose"}, {"SET_UP_MS=50"});
+  const nlohmann::json test = run.Test("BesideHeap.KeepsOne");
+
+  EXPECT_EQ(test["verdict"], "pass");
+  EXPECT_THAT(test["findings"][0]["series"], SizeIs(5));  // by six repetitions
+}
+
+LEAKGATE_IN_BOTH_MODES(LargeHeapTest);
+
+}  // namespace
+}  // namespace leakgate::test
