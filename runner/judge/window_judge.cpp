@@ -471,6 +471,12 @@ void WindowJudge::JudgeAfterDestructors(int asking_tid, Results& results) {
 }
 
 void WindowJudge::EndProgram(Results& results) {
+  for (const auto& [window, put_off] : std::exchange(put_off_, {})) {
+    const auto result = results.find(window);
+    if (result == results.end() || result->second.verdict == Verdict::kOverBudget) continue;
+    LeaveUnjudged(kPutOff, result->second);
+    open_.erase(window);
+  }
   ChargeAccounted(results);
   live_at_end_ = {};  // destructors have run, if they do at all: the memory is for the results
   JudgeAgain(

@@ -495,8 +495,9 @@ TEST_F(RecorderTest, SumsTheLiveBlocksOfAWindow) {
   const std::uint32_t window = OpenWindow();
   for (const std::uint64_t address : {0x100A'0000UL, 0x100A'0040UL}) Allocate(address, 24);
   Allocate(0x100A'1000, 5000);
+  const std::vector<LiveSum> sums = Reader().SumBlocks().value();
   Amount sum;
-  for (const LiveSum& one : Reader().SumBlocks().value()) {
+  for (const LiveSum& one : sums) {
     if (one.window == window) sum += one.amount;
   }
   for (const std::uint64_t address : {0x100A'0000UL, 0x100A'0040UL, 0x100A'1000UL}) Free(address);
@@ -515,8 +516,9 @@ TEST_F(RecorderTest, FindsWhichBlocksAreStillLive) {
   Free(0x100B'0040);
   Free(0x100B'0080);
   Allocate(0x100B'0080, 32);
+  const std::vector<LiveBlock> after = Reader().StillLive(before).value();
   std::vector<std::uint64_t> live;
-  for (const LiveBlock& block : Reader().StillLive(before).value()) live.push_back(block.address);
+  for (const LiveBlock& block : after) live.push_back(block.address);
   for (const std::uint64_t address : {0x100B'0000UL, 0x100B'0080UL, 0x5400'0000UL}) Free(address);
   LeaveWindow(window);
 
