@@ -1,7 +1,7 @@
 #include "runner/reach/unseen_heap.h"
 
 #include <algorithm>
-#include <set>
+#include <vector>
 
 #include "runner/reach/reach.h"
 
@@ -32,9 +32,16 @@ class UnseenHeapFinder {
 
   UnseenHeap Find() {
     for (const GlibcHeap& heap : from_.heaps) WalkHeap(heap);
+    std::sort(chunks_.begin(), chunks_.end());
+    const auto begin_at_one = [](const UnseenChunk& a, const UnseenChunk& b) {
+      return a.begin == b.begin;
+    };
+    chunks_.erase(std::unique(chunks_.begin(), chunks_.end(), begin_at_one), chunks_.end());
+    is_freed_.resize(chunks_.size());
     FollowFastLists();
-    for (const UnseenChunk& chunk : chunks_) {
-      if (freed_.contains(chunk.begin) || IsCached(chunk)) continue;
+    for (std::size_t i = 0; i < chunks_.size(); ++i) {
+      const UnseenChunk& chunk = chunks_[i];
+      if (is_freed_[i] || IsCached(chunk)) continue;
       found_.chunks.push_back({.address = chunk.begin + kChunkHeaderBytes,
                                .size_bytes = chunk.bytes - kChunkHeaderBytes / 2,
                                .stack = kUnseenStack});
@@ -144,7 +151,7 @@ class UnseenHeapFinder {
     for (const UnseenChunk& chunk : chunks) {
       const std::uint64_t next = chunk.begin + chunk.bytes;
       if (next >= heap.end || IsTop(chunk, heap)) continue;
-      if ((SizeWord(next) & kPreviousInUse) != 0) chunks_.insert(chunk);
+      if ((SizeWord(next) & kPreviousInUse) != 0) chunks_.push_back(chunk);
     }
   }
 
@@ -154,7 +161,7 @@ class UnseenHeapFinder {
     const std::uint64_t mark = from_.read(chunk.begin + kChunkHeaderBytes + 8);
     if (!IsAllocatorWord(mark)) return false;
     const bool is_number = mark >= kLeastMark && mark < ~std::uint64_t{0xFFFF'FFFF};
-    return is_number || chunks_.contains({mark - kChunkHeaderBytes, 0});
+    return is_number || IndexOf(mark - kChunkHeaderBytes, 0) != chunks_.size();
   }
 
   // The lists are singly linked, by the headers' addresses, which glibc since 2.32 mixes with that
@@ -164,19 +171,33 @@ class UnseenHeapFinder {
   }
 
   void FollowFastList(std::uint64_t chunk) {
-    while (chunks_.contains({chunk, 0}) && freed_.insert(chunk).second) {
-      const std::uint64_t place = chunk + kChunkHeaderBytes;
+    std::size_t at = IndexOf(chunk, 0);
+    while (at != chunks_.size() && !is_freed_[at]) {
+      is_freed_[at] = true;
+      const std::uint64_t place = chunks_[at].begin + kChunkHeaderBytes;
       const std::uint64_t word = from_.read(place);
-      chunk = chunks_.contains({word, 0}) ? word : word ^ place >> 12;
+      const std::size_t next = IndexOf(word, at);
+      at = next != chunks_.size() ? next : IndexOf(word ^ place >> 12, at);
     }
+  }
+
+  // Returns the index of the chunk that begins at `address`; the number of chunks if none does.
+  // Chunks of a list are often neighbours of each other, as `near` may be of this one.
+  [[nodiscard]] std::size_t IndexOf(std::uint64_t address, std::size_t near) const {
+    for (std::size_t i = near == 0 ? 0 : near - 1; i <= near + 1 && i < chunks_.size(); ++i) {
+      if (chunks_[i].begin == address) return i;
+    }
+    const auto found = std::lower_bound(chunks_.begin(), chunks_.end(), UnseenChunk{address, 0});
+    const bool is_known = found != chunks_.end() && found->begin == address;
+    return is_known ? static_cast<std::size_t>(found - chunks_.begin()) : chunks_.size();
   }
 
   static constexpr std::uint64_t kLargestFast = 0xB0;
 
   UnseenHeapSources from_;
   UnseenHeap found_;
-  std::set<UnseenChunk> chunks_;
-  std::set<std::uint64_t> freed_;
+  std::vector<UnseenChunk> chunks_;  // sorted once all heaps have been walked
+  std::vector<bool> is_freed_;       // one for each chunk
 };
 
 }  // namespace
