@@ -187,7 +187,7 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
   const std::vector<EarlierFreeCopy> frees =
       is_test ? TakeEarlierFrees() : std::vector<EarlierFreeCopy>();
   if (result.reach_problem == kPutOff) put_off_[window.id] = {*evidence, frees};
-  TellRest(request, frees, result, *evidence);
+  TellRest(request, frees, charges, result, *evidence);
   if (window.kind == WindowKind::kProgram) NoteEnd(result);
   Conclude(*evidence, result);
   result.growth = result.growth - result.framework;
@@ -211,16 +211,17 @@ void WindowJudge::TellLost(const EvidenceRequest& request, CodeCharges& charges,
     result.reach_problem = kPutOff;
     return;
   }
-  result.reach_problem = FindLostBlocks(
-      request, around_.variables,
-      [&](const LiveBlock& block) { return NamesHolder(result, block); }, sites_, evidence);
+  result.reach_problem =
+      FindLostBlocks(request, around_.variables, NamesHolderIn(result), sites_, evidence);
   pace_.NoteLook(begin, LookPace::Clock::now());
   NoteLost(evidence);
 }
 
-bool WindowJudge::NamesHolder(const WindowResult& result, const LiveBlock& block) const {
+BlockFilter WindowJudge::NamesHolderIn(const WindowResult& result) const {
   const bool is_test = result.kind == WindowKind::kTest;
-  return NeedsAllNames(result) || (is_test && (!block.is_static || region_.StaticWasAborted()));
+  return [this, is_test, needs_all = NeedsAllNames(result)](const LiveBlock& block) {
+    return needs_all || (is_test && (!block.is_static || region_.StaticWasAborted()));
+  };
 }
 
 bool WindowJudge::KeepIfOpen(std::uint32_t window, WindowEvidence evidence, WindowResult& result) {
@@ -238,10 +239,12 @@ void WindowJudge::LookAtPutOff(int asking_tid, Results& results) {
   std::map<std::uint32_t, PutOff> windows = std::exchange(put_off_, {});
   std::erase_if(windows, [&](const auto& window) { return !results.contains(window.first); });
   WindowEvidence all;
+  std::map<std::uint32_t, BlockFilter> names_holder;  // by window
   for (auto& [window, put_off] : windows) {
     const Expected<std::vector<LiveBlock>> live = region_.StillLive(put_off.evidence.blocks);
     if (!live) return;  // they stay in doubt
     MarkReleased(*live, "freed before the iteration ended", put_off.evidence);
+    names_holder.emplace(window, NamesHolderIn(results.at(window)));
     all.blocks.insert(all.blocks.end(), put_off.evidence.blocks.begin(),
                       put_off.evidence.blocks.end());
     all.facts.insert(all.facts.end(), put_off.evidence.facts.begin(), put_off.evidence.facts.end());
@@ -249,8 +252,7 @@ void WindowJudge::LookAtPutOff(int asking_tid, Results& results) {
   if (windows.empty()) return;
   const std::string problem = FindLostBlocks(
       RequestFor(0, asking_tid), around_.variables,
-      [&](const LiveBlock& block) { return NamesHolder(results.at(block.window), block); }, sites_,
-      all);
+      [&](const LiveBlock& block) { return names_holder.at(block.window)(block); }, sites_, all);
   auto facts = all.facts.begin();
   for (auto& [window, put_off] : windows) {
     for (BlockFacts& own : put_off.evidence.facts) {
@@ -261,7 +263,8 @@ void WindowJudge::LookAtPutOff(int asking_tid, Results& results) {
     result.reach_problem = problem;
     sites_.BeginWindow(put_off.evidence.blocks);
     NoteLost(put_off.evidence);
-    TellRest(RequestFor(window, asking_tid), put_off.frees, result, put_off.evidence);
+    CodeCharges charges = ChargesOf(result);
+    TellRest(RequestFor(window, asking_tid), put_off.frees, charges, result, put_off.evidence);
     Conclude(put_off.evidence, result);
     open_.erase(window);
     (void)KeepIfOpen(window, std::move(put_off.evidence), result);
@@ -270,11 +273,10 @@ void WindowJudge::LookAtPutOff(int asking_tid, Results& results) {
 
 // Tells of the blocks that are retained which pass, and leaves the others of a test open.
 void WindowJudge::TellRest(const EvidenceRequest& request,
-                           const std::vector<EarlierFreeCopy>& frees, WindowResult& result,
-                           WindowEvidence& evidence) {
+                           const std::vector<EarlierFreeCopy>& frees, CodeCharges& charges,
+                           WindowResult& result, WindowEvidence& evidence) {
   const bool is_test = result.kind == WindowKind::kTest;
   result.doubts.may_free_later = is_test && result.budget->free_by != FreeBy::kTest;
-  CodeCharges charges = ChargesOf(result);
   const auto is_confirmed = [&](std::uint32_t stack) {
     return UsesDefaultPolicy(charges.BudgetOf(stack));
   };

@@ -103,7 +103,7 @@ class WindowJudge {
   void TellLost(const EvidenceRequest& request, CodeCharges& charges, WindowResult& result,
                 WindowEvidence& evidence);
   void TellRest(const EvidenceRequest& request, const std::vector<EarlierFreeCopy>& frees,
-                WindowResult& result, WindowEvidence& evidence);
+                CodeCharges& charges, WindowResult& result, WindowEvidence& evidence);
   // A window that was not looked at as it ended (look_pace.h): what it left then, by which stage 4
   // of window_verdict.h goes on.
   struct PutOff {
@@ -111,7 +111,8 @@ class WindowJudge {
     std::vector<EarlierFreeCopy> frees;
   };
   void LookAtPutOff(int asking_tid, Results& results);
-  [[nodiscard]] bool NamesHolder(const WindowResult& result, const LiveBlock& block) const;
+  // Returns which blocks of the window are to have what holds them named.
+  [[nodiscard]] BlockFilter NamesHolderIn(const WindowResult& result) const;
   // Keeps the evidence of a window whose verdict is open. Returns whether it is.
   bool KeepIfOpen(std::uint32_t window, WindowEvidence evidence, WindowResult& result);
   const BaselineWindow* BaselineOf(const WindowResult& result) const;

@@ -82,6 +82,7 @@ std::set<std::string> StacksWithKeepers(const AskedStacks& asked) {
 }
 
 int CountFirstRepetitions(const WindowResult& window) {
+  constexpr std::chrono::milliseconds kQuickSeries(100);
   const auto once = std::max(window.end - window.begin, std::chrono::nanoseconds(1));
   return static_cast<int>(
       std::clamp<std::int64_t>(kQuickSeries / once, kFewestRepetitions, kMostQuickRepetitions));

@@ -288,8 +288,8 @@ class Interruptions {
     if (request_.looked_at == 0 || ended < kFewestRepetitions || ended >= request_.looked_at) {
       return false;
     }
-    const std::chrono::nanoseconds around = TimeAroundTests(counts, ended / 2);
-    if (around * ended <= kQuickSeries) return false;
+    constexpr std::chrono::seconds kLongest(1);
+    if (TimeAroundTests(counts, ended / 2) * ended <= kLongest) return false;
     counts.FindFates();
     return true;
   }
@@ -300,10 +300,9 @@ class Interruptions {
     if (request_.unlooked <= std::chrono::nanoseconds(0)) return;
     if (counts.CountIterations() != looked_at) return;
     constexpr std::chrono::microseconds kOfGoogleTest(20);
-    const std::chrono::nanoseconds around = std::max<std::chrono::nanoseconds>(
-        TimeAroundTests(counts, looked_at / 2),
-        static_cast<std::int64_t>(request_.tests.size()) * kOfGoogleTest);
-    const std::chrono::nanoseconds each = counts.TimeOfTests(looked_at / 2) + around;
+    const std::chrono::nanoseconds each =
+        counts.TimeOfTests(looked_at / 2) +
+        static_cast<std::int64_t>(request_.tests.size()) * kOfGoogleTest;
     const std::int64_t more =
         std::min<std::int64_t>(request_.unlooked / each, request_.repetitions - looked_at);
     last_ = looked_at + static_cast<int>(std::max<std::int64_t>(more, 1));

@@ -42,8 +42,6 @@ struct RepetitionSetup {
 
 // With fewer, nothing can be told.
 inline constexpr int kFewestRepetitions = 6;
-// The first series has more where they take no longer than this.
-inline constexpr std::chrono::milliseconds kQuickSeries(100);
 
 // What repetitions have shown.
 struct SoFar {

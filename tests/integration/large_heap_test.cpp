@@ -67,7 +67,7 @@ TEST_P(LargeHeapTest, RepeatsLessWhatIsSetUpSlowly) {
   const GatedRun& run = SharedRunByDefault(
       {FixturePath("large_heap_" + GetParam()), "--gtest_filter=BesideHeap.KeepsOne",
        "--gtest_recreate_environments_when_repeating=1"},
-      {"--verbose"}, {"SET_UP_MS=50"});
+      {"--verbose"}, {"SET_UP_MS=400"});
   const nlohmann::json test = run.Test("BesideHeap.KeepsOne");
 
   EXPECT_EQ(test["verdict"], "pass");
