@@ -203,6 +203,29 @@ bool ReturnsToBegin(const Net& levels) {
   return std::count_if(from, levels.end(), [](std::int64_t level) { return level <= 0; }) >= 3;
 }
 
+// Again and again it has come back to its least, as the level of something that grows does not,
+// over as many repetitions as are enough of what never grew. Tells few repetitions of a slow test.
+bool ComesBackToLeast(const Net& levels) {
+  constexpr std::int64_t kTimes = 3;
+  const std::size_t over = std::max<std::size_t>(5, levels.size() / 2);
+  std::int64_t least = 0;  // what there was after the first repetition
+  for (const std::int64_t level : levels) least = std::min(least, level);
+  std::size_t first = 0;
+  std::size_t last = 0;
+  std::size_t longest = 0;  // between two of them
+  std::int64_t times = least == 0 ? 1 : 0;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    if (levels[i] != least) continue;
+    if (++times == 1) {
+      first = i + 1;
+    } else {
+      longest = std::max(longest, i + 1 - last);
+    }
+    last = i + 1;
+  }
+  return times >= kTimes && last - first >= over && levels.size() - last <= longest;
+}
+
 double MeanOf(const Net& levels, std::size_t begin, std::size_t end) {
   const auto first = levels.begin() + static_cast<std::ptrdiff_t>(begin);
   const auto last = levels.begin() + static_cast<std::ptrdiff_t>(end);
@@ -226,11 +249,14 @@ bool LeavesLevelsBehind(const Net& levels) {
 }
 
 // REQUIRES: it rises somewhere, and falls somewhere.
-Growth ClassifyMovingLong(const Net& net, const SeriesScale& scale, bool is_final) {
+Growth ClassifyMovingLong(const Net& net, const SeriesScale& scale, SeriesLength length) {
   constexpr std::size_t kFewest = 16;
-  if (net.size() < (is_final ? kFewest : kLongLooks)) return Growth::kIrregular;
   Net levels(net.size());
   std::partial_sum(net.begin(), net.end(), levels.begin());
+  const bool are_few = length != SeriesLength::kOpen && net.size() < kLongLooks;
+  if (are_few && ComesBackToLeast(levels)) return Growth::kBounded;
+  const bool is_final = length == SeriesLength::kFinal;
+  if (net.size() < (is_final ? kFewest : kLongLooks)) return Growth::kIrregular;
   if (net.size() >= kLongLooks && ReturnsToBegin(levels)) return Growth::kBounded;
   const std::array<double, kParts> means = MeansOf(levels);
   const Trend trend = TrendOf(means);
@@ -284,12 +310,12 @@ bool HasStopped(const Net& net) {
 }
 
 Growth ClassifyLong(const Net& net, const SeriesScale& scale, SeriesLength length) {
-  const bool is_final = length == SeriesLength::kFinal;
+  const bool is_open = length == SeriesLength::kOpen;
   if (net.empty()) return Growth::kIrregular;
-  if (!is_final && net.size() < kLeastLooks) return Growth::kIrregular;
+  if (is_open && net.size() < kLeastLooks) return Growth::kIrregular;
   if (OnlyShrinks(net)) return Growth::kNone;
-  return GoesUpAndDown(net) ? ClassifyMovingLong(net, scale, is_final)
-                            : ClassifyRisingLong(net, scale, is_final);
+  return GoesUpAndDown(net) ? ClassifyMovingLong(net, scale, length)
+                            : ClassifyRisingLong(net, scale, !is_open);
 }
 
 }  // namespace leakgate

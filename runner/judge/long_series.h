@@ -55,6 +55,7 @@ enum class Growth {
 enum class SeriesLength {
   kShort,  // the first series, of six to twenty repetitions
   kOpen,   // more follow: kIrregular unless they would change nothing
+  kSlow,   // more could follow, but take long: what comes back to its least is bounded
   kFinal,  // no more follow
 };
 

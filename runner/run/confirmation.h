@@ -33,6 +33,11 @@ class Confirmation {
   Confirmation(RepetitionSetup setup, const ConfirmationLimits& limits)
       : repeater_(std::move(setup), limits) {}
 
+  // As TestRepeater::SetTime.
+  void SetTime(std::chrono::nanoseconds program, std::chrono::nanoseconds tests) {
+    repeater_.SetTime(program, tests);
+  }
+
   // Returns whether Confirm would repeat the window's test.
   [[nodiscard]] static bool IsOpen(const WindowResult& window);
 

@@ -59,7 +59,8 @@ void RunConfirmations::ConfirmNow(WindowResult& window) {
   if (MayBeExplained(window)) inline_.Explain(window);
 }
 
-void RunConfirmations::ConfirmAll(const std::string& why_not, RunResult& result) {
+void RunConfirmations::ConfirmAll(const std::string& why_not, std::chrono::nanoseconds ran,
+                                  RunResult& result) {
   EndSignalDeferral signals;
   const auto is_cancelled = [&] {
     was_interrupted_ = signals.WasAskedToEnd();
@@ -71,7 +72,11 @@ void RunConfirmations::ConfirmAll(const std::string& why_not, RunResult& result)
   std::set<std::string> begun;
   if (why_not.empty()) {
     const std::vector<const WindowResult*> windows = OpenWindows(result);
-    for (const WindowResult* const window : windows) open.insert(window->name);
+    std::chrono::nanoseconds once{};
+    for (const WindowResult* const window : windows) {
+      if (open.insert(window->name).second) once += window->end - window->begin;
+    }
+    after.SetTime(ran, once);
     after.PrepareTogether(windows);
     for (const WindowResult* const window : windows) {
       Tell(window->name, open.size(), begun);

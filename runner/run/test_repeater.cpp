@@ -17,7 +17,9 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr int kMostRepetitions = 20'000;
+constexpr int kLeastRepetitions = 2;       // that tell anything
 constexpr std::size_t kEnoughOfSlow = 24;  // so many can tell that it goes up and down
+constexpr std::size_t kFewOfSlow = 8;      // and so many, that it comes back to its least
 
 // Some growth is so seldom, or has so much room, that the first repetitions do not show it. So
 // tests that cost next to nothing are repeated for longer, and only the last repetition is looked
@@ -30,10 +32,10 @@ std::chrono::nanoseconds TimeUnlooked(std::size_t tests) {
   return std::min(kLeast + static_cast<std::int64_t>(tests) * kOfTest, kMost);
 }
 
-// Asks for the quick tests' first series: all repetitions are looked at, and then the last one.
-void LookAtLastOfMany(std::size_t tests, RepetitionRequest& request) {
-  request.looked_at = kMostQuickRepetitions;
-  request.repetitions = kMostQuickRepetitions + kMostUnlooked;
+// Asks for the quick tests' first series: so many repetitions are looked at, and then the last one.
+void LookAtLastOfMany(std::size_t tests, int looked_at, RepetitionRequest& request) {
+  request.looked_at = looked_at;
+  request.repetitions = looked_at + kMostUnlooked;
   request.unlooked = TimeUnlooked(tests);
 }
 
@@ -99,6 +101,10 @@ class Pace {
     if (!whole_at_) return false;
     return HasTaken(std::chrono::seconds(4) + 2 * (*whole_at_ - begin_));
   }
+  // Of a test that has taken so long by then, a few looks are enough.
+  [[nodiscard]] bool MayBeFew() const {
+    return SteadyClock::now() - begin_ >= std::chrono::seconds(1);
+  }
   // What has grown each time until then grows, though the test is so slow that these were not
   // enough repetitions to be beyond all bounds.
   [[nodiscard]] bool HasTold() const {
@@ -142,8 +148,14 @@ bool IsEnough(const SoFar& so_far, const WindowResult& window, const AskedStacks
     return AnyIs(so_far, asked, length, wanted);
   };
   // Of a slow test, what is bounded by now is not asked again and again.
+  const auto is_told = [&](SeriesLength length) {
+    return !any_is(length, {Growth::kSteady, Growth::kIrregular});
+  };
+  if (looks >= kFewOfSlow && (IsSlow(window) || pace.MayBeFew()) && is_told(SeriesLength::kSlow)) {
+    return true;
+  }
   if ((pace.IsSlow() || (IsSlow(window) && looks >= kEnoughOfSlow)) &&
-      !any_is(SeriesLength::kFinal, {Growth::kSteady, Growth::kIrregular})) {
+      is_told(SeriesLength::kFinal)) {
     return true;
   }
   const bool may_fail = AnyGrowsEachTime(so_far.series, asked);
@@ -160,6 +172,24 @@ bool GrowsAmongOthers(const GrowthOfTest& growth, const TestOutcome& outcome) {
 }
 
 }  // namespace
+
+void TestRepeater::SetTime(std::chrono::nanoseconds program, std::chrono::nanoseconds tests) {
+  using std::chrono::milliseconds;
+  time_ = limits_.time.value_or(std::chrono::duration_cast<milliseconds>(2 * program) +
+                                milliseconds(std::chrono::seconds(5)));
+  const std::int64_t most = *time_ / std::max(tests, std::chrono::nanoseconds(1));
+  most_first_ =
+      static_cast<int>(std::clamp<std::int64_t>(most, kLeastRepetitions, kMostRepetitions));
+}
+
+std::chrono::milliseconds TestRepeater::TimeLeft() const {
+  using std::chrono::milliseconds;
+  if (!time_) return kLongestSeries;
+  const auto left = *time_ - std::chrono::duration_cast<milliseconds>(spent_ - spent_on_growth_);
+  // Unless the user says how long, most series are given the time that tells what is bounded.
+  constexpr std::chrono::seconds kLeast(2);
+  return std::max<milliseconds>(left, limits_.time ? milliseconds(0) : milliseconds(kLeast));
+}
 
 std::string TestRepeater::Limit(RepetitionRequest& request) const {
   using std::chrono::milliseconds;
@@ -208,14 +238,19 @@ RepetitionResult TestRepeater::RepeatFirst(const WindowResult& window, const Ask
   request.call_sites = SitesOf(asked);
   request.counts_in_sum = CountsFor(setup_, window);
   request.fates_of = StacksWithKeepers(asked);
-  if (IsSlow(window) && LeavesThreadsAlone(window)) {
-    // It passes if the second one starts no thread: more are for threads that come each time.
-    request.repetitions = 2;
+  // What leaves threads alone passes if the second one starts none: more are for threads that come
+  // each time.
+  const bool is_of_threads = IsSlow(window) && LeavesThreadsAlone(window);
+  const int few = is_of_threads ? kLeastRepetitions : most_first_;
+  if (few < kFewestRepetitions) {
+    request.repetitions = few;
     RepetitionResult result = RepeatAlone(window, request);
     if (result.problem.empty() && AreFlat(result, asked)) return result;
   }
-  request.repetitions = CountFirstRepetitions(window);
-  if (request.repetitions == kMostQuickRepetitions) LookAtLastOfMany(1, request);
+  request.repetitions = std::clamp(most_first_, kFewestRepetitions, CountFirstRepetitions(window));
+  if (CountFirstRepetitions(window) == kMostQuickRepetitions) {
+    LookAtLastOfMany(1, request.repetitions, request);
+  }
   RepetitionResult result = RepeatAlone(window, request);
   // Some tests cannot be repeated as often, but six times.
   const bool may_be_too_often = !result.problem.empty() && request.repetitions > kFewestRepetitions;
@@ -230,7 +265,8 @@ RepetitionResult TestRepeater::RepeatTogether(const AskedByTest& asked,
                                               std::chrono::nanoseconds once) {
   using std::chrono::milliseconds;
   RepetitionRequest request;
-  LookAtLastOfMany(asked.size(), request);
+  const int looked_at = std::clamp(most_first_, kLeastRepetitions + 1, kMostQuickRepetitions);
+  LookAtLastOfMany(asked.size(), looked_at, request);
   for (const auto& [test, stacks] : asked) {
     request.tests.push_back(test);
     request.call_sites.merge(SitesOf(stacks));
@@ -240,13 +276,13 @@ RepetitionResult TestRepeater::RepeatTogether(const AskedByTest& asked,
   // Should they disturb one another, the time of all must not be spent on that.
   constexpr int kSlower = 20;
   const auto expected =
-      std::chrono::duration_cast<milliseconds>(kMostQuickRepetitions * once + request.unlooked);
+      std::chrono::duration_cast<milliseconds>(looked_at * once + request.unlooked);
   request.timeout = std::min(
       {limits_.test, limits_.run / 8, kSlower * expected + milliseconds(std::chrono::seconds(2))});
   RepetitionResult result = RepeatWithin(request);
   if (result.problem.empty()) return result;
   // Some cannot be repeated as often.
-  request.repetitions = kMostQuickRepetitions;
+  request.repetitions = looked_at;
   request.unlooked = {};
   return RepeatWithin(std::move(request));
 }
@@ -257,12 +293,20 @@ RepetitionResult TestRepeater::RepeatForLong(const WindowResult& window,
   RepetitionRequest request;
   request.repetitions = kMostRepetitions;
   request.timeout = std::min(limits_.test, kLongestSeries);
+  const bool may_fail = AnyIs({outcome.first.series, outcome.first.all, outcome.first.by_test},
+                              asked, SeriesLength::kShort, {Growth::kSteady});
+  if (!may_fail) request.timeout = std::min(request.timeout, TimeLeft());
+  if (request.timeout <= std::chrono::milliseconds(0)) {
+    return {"no time was left to repeat it (--confirm-time)", {}};
+  }
   request.call_sites = SitesOf(asked);
   request.counts_in_sum = CountsWithout(outcome.excused, CountsFor(setup_, window));
   request.judged_from = LateGrowthIn(outcome.first);
+  const std::chrono::nanoseconds spent_before = spent_;
   Pace pace;
   request.is_enough = [&](const SoFar& so_far) { return IsEnough(so_far, window, asked, pace); };
   RepetitionResult result = RepeatAlone(window, std::move(request));
+  if (may_fail) spent_on_growth_ += spent_ - spent_before;
   if (!pace.HasTold()) return result;
   BelieveFewOf(result.all.total);
   for (auto& [site, stacks] : result.series) {

@@ -7,7 +7,9 @@
 
 #include <chrono>
 #include <functional>
+#include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -23,6 +25,11 @@ class TestRepeater {
  public:
   TestRepeater(RepetitionSetup setup, const ConfirmationLimits& limits)
       : setup_(std::move(setup)), limits_(limits) {}
+
+  // Tells how long the program ran, and how long the tests that are to be repeated took of that:
+  // where they are many and slow, each is repeated fewer times, and what tells nothing yet is not
+  // repeated for longer than the time that is left. Before that, no time is too long.
+  void SetTime(std::chrono::nanoseconds program, std::chrono::nanoseconds tests);
 
   // Makes the first series of the window's test, alone in its process.
   RepetitionResult RepeatFirst(const WindowResult& window, const AskedStacks& asked);
@@ -59,6 +66,8 @@ class TestRepeater {
 
  private:
   RepetitionResult RepeatAlone(const WindowResult& window, RepetitionRequest request);
+  // Returns how long a test that does not grow each time may be repeated for.
+  [[nodiscard]] std::chrono::milliseconds TimeLeft() const;
   // Returns why nothing may be repeated any more; an empty text if it may. Shortens the timeout to
   // the time that is left.
   [[nodiscard]] std::string Limit(RepetitionRequest& request) const;
@@ -66,6 +75,9 @@ class TestRepeater {
   RepetitionSetup setup_;
   ConfirmationLimits limits_;
   std::chrono::nanoseconds spent_{};
+  std::chrono::nanoseconds spent_on_growth_{};        // of that, on what grew each time
+  std::optional<std::chrono::milliseconds> time_;     // ConfirmationLimits::time
+  int most_first_ = std::numeric_limits<int>::max();  // repetitions that `time_` is enough for
 };
 
 }  // namespace leakgate

@@ -271,8 +271,8 @@ TEST_P(ConfirmationTest, ATestThatCannotBeRepeatedLeavesOthersAsTheyAre) {
 }
 
 TEST_P(ConfirmationTest, ThreadsOfSlowTestsPassWithTheSecondRepetition) {
-  const GatedRun run =
-      RunByDefault({Fixture("policy"), "--gtest_filter=Slow.*"}, {"--confirm-test-timeout", "8"});
+  const GatedRun run = RunByDefault({Fixture("policy"), "--gtest_filter=Slow.*"},
+                                    {"--confirm-test-timeout", "8", "--confirm-time", "60"});
   const nlohmann::json flat = std::vector<int>{0};
   const nlohmann::json once = run.Test("Slow.StartsAThreadOnce");
   ASSERT_EQ(once["verdict"], "pass") << once;
@@ -286,6 +286,23 @@ TEST_P(ConfirmationTest, ThreadsOfSlowTestsPassWithTheSecondRepetition) {
   // What is no thread's has six.
   EXPECT_EQ(UsersFindings(run.Test("Slow.MakesOneOnce"))[0]["series"],
             nlohmann::json(std::vector<int>(5, 0)));
+  // What comes and goes has eight.
+  const nlohmann::json by_turns = run.Test("Slow.KeepsOneByTurns");
+  EXPECT_EQ(by_turns["verdict"], "pass") << by_turns;
+  EXPECT_EQ(UsersFindings(by_turns)[0]["series"], nlohmann::json({-1, 1, -1, 1, -1, 1, -1}));
+}
+
+TEST_P(ConfirmationTest, SpendsTheTimeOfWhatDoesNotGrowOnFewerRepetitions) {
+  const GatedRun run =
+      RunByDefault({Fixture("policy"), "--gtest_filter=Slow.M*:Slow.K*:Repeated.LeavesOneEachTime"},
+                   {"--confirm-time", "0.1"});
+  const nlohmann::json once = run.Test("Slow.MakesOneOnce");
+  EXPECT_EQ(once["verdict"], "pass") << once;
+  EXPECT_EQ(UsersFindings(once)[0]["series"], nlohmann::json(std::vector<int>{0}));
+  const nlohmann::json by_turns = run.Test("Slow.KeepsOneByTurns");
+  EXPECT_EQ(by_turns["verdict"], "unconfirmed") << by_turns;
+  EXPECT_THAT(by_turns.value("reason", ""), HasSubstr("(--confirm-time)"));
+  EXPECT_EQ(run.Test("Repeated.LeavesOneEachTime")["verdict"], "over_budget");
 }
 
 LEAKGATE_IN_BOTH_MODES(ConfirmationTest);

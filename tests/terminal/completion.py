@@ -26,7 +26,7 @@ OFFERED = {
     "leakgate b": {"budget"},
     "leakgate budget ": {"schema", "check", "init", "ratchet"},
     "leakgate history t": {"trend"},
-    "leakgate run --conf": {"--confirm", "--confirm-test-timeout", "--confirm-run-timeout", "--confirm-wait"},
+    "leakgate run --conf": {"--confirm", "--confirm-time", "--confirm-test-timeout", "--confirm-run-timeout", "--confirm-wait"},
     "leakgate run --confirm ": {"after", "inline", "off"},
     "leakgate run --budgets tests --confirm i": {"inline"},
     "leakgate run --progress ": {"auto", "bar", "lines", "none"},

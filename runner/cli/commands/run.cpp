@@ -124,10 +124,13 @@ void DeclareGating(RunCommand& command, OptionList& options) {
                     "When to repeat tests that retain memory, or did more than their budgets "
                     "permit: after the program has ended (default), inline (while the test "
                     "waits), or off");
+  options.Add("--confirm-time", TextWord("SECONDS"), request.confirmation.time, ParseSeconds,
+              "For the repetitions of all tests, as far as none grows each time. Default: twice as "
+              "long as the program ran, and 5 s");
   options.Add("--confirm-test-timeout", TextWord("SECONDS"), request.confirmation.test,
               ParseSeconds, "For the repetitions of one test. Default: 60");
   options.Add("--confirm-run-timeout", TextWord("SECONDS"), request.confirmation.run, ParseSeconds,
-              "For those of all tests. Default: 300");
+              "For those of all tests, whatever grows. Default: 300");
   options.Add("--confirm-wait", TextWord("SECONDS"), request.confirmation.wait, ParseSeconds,
               "What is about to fail for growth is looked at once more after so long: caches whose "
               "entries expire, and threads that free now and then, have freed it by then. Once in "

@@ -125,6 +125,12 @@ TEST(OptionsTest, TakesHowLongATestMayBeRepeated) {
   EXPECT_EQ(run.request.confirmation.run, std::chrono::minutes(5));
 }
 
+TEST(OptionsTest, TakesHowLongTestsThatDoNotGrowMayBeRepeated) {
+  EXPECT_EQ(ParseRun({"run", "--", "a"}).request.confirmation.time, std::nullopt);
+  EXPECT_EQ(ParseRun({"run", "--confirm-time", "30", "--", "a"}).request.confirmation.time,
+            std::chrono::seconds(30));
+}
+
 TEST(OptionsTest, TakesHowLongAllTestsMayBeRepeated) {
   const RunCommand run = ParseRun({"run", "--confirm-run-timeout", "30", "--", "a"});
   EXPECT_EQ(run.request.confirmation.run, std::chrono::seconds(30));
@@ -374,6 +380,7 @@ TEST(OptionsTest, HelpOfRunNamesEveryOptionAndExitCode) {
                            "--timeout",
                            "--stack-depth",
                            "--confirm=",
+                           "--confirm-time",
                            "--confirm-test-timeout",
                            "--confirm-run-timeout",
                            "--confirm-wait",
