@@ -52,6 +52,7 @@ struct Finding {
   // The CallStackKey of a block that holds it and that no test has allocated, if there is one. It
   // is in no report: repetitions use it to find out how such blocks change.
   std::string keeper;
+  bool is_lost_each_time = false;  // repeated, each time it loses what the time before had made
   Disposition disposition = Disposition::kOutstanding;
   std::string explanation;                 // why it has this disposition, in one line; may be empty
   std::vector<std::int64_t> series;        // net blocks of each repetition after the first

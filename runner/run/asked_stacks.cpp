@@ -47,8 +47,7 @@ AskedStacks FindOpenStacks(const WindowResult& window) {
 AskedStacks FindExcused(const AskedStacks& asked, const BlockFates& fates) {
   AskedStacks excused;
   for (const AskedStack& one : asked) {
-    const bool is_of_set_up =
-        fates.replaced.contains(one.keeper) && fates.replaced.contains(one.stack);
+    const bool is_of_set_up = fates.lost.contains(one.keeper) && fates.lost.contains(one.stack);
     if (is_of_set_up || fates.queued.contains(one.stack)) excused.insert(one);
   }
   return excused;

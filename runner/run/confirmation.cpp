@@ -21,10 +21,10 @@ TestOutcome& Confirmation::OutcomeOf(const WindowResult& window) {
   if (is_answered) return known->second;
   AskedStacks all = asked;
   if (known != outcomes_.end()) all.insert(known->second.asked.begin(), known->second.asked.end());
-  TestOutcome outcome{
-      .asked = all, .excused = {}, .first = repeater_.RepeatFirst(window, all), .longer = {}};
+  TestOutcome outcome{.asked = all, .first = repeater_.RepeatFirst(window, all)};
   outcome.excused = FindExcused(all, outcome.first.fates);
-  TakeOut(SitesOf(outcome.excused), outcome.first.all);
+  outcome.lost = FindLostEachTime(Without(all, outcome.excused), outcome.first);
+  TakeOut(SitesOf(Without(all, outcome.Open())), outcome.first.all);
   return outcomes_.insert_or_assign(window.name, std::move(outcome)).first->second;
 }
 
@@ -126,8 +126,7 @@ void Confirmation::ConfirmForLong(const WindowResult& window, Finding& finding) 
   const AskedStack asked = AskedOf(finding);
   const auto known = outcomes_.find(window.name);
   if (known != outcomes_.end() && known->second.excused.contains(asked)) return;
-  const RepetitionResult result =
-      repeater_.RepeatForLong(window, {.asked = {asked}, .excused = {}, .first = {}, .longer = {}});
+  const RepetitionResult result = repeater_.RepeatForLong(window, {.asked = {asked}});
   if (!result.problem.empty()) return;
   const auto judged = JudgeAsked(result.series, asked, SeriesLength::kFinal);
   if (judged) ApplySeries(*judged, SeriesLength::kFinal, finding);

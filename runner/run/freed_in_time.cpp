@@ -11,7 +11,7 @@ namespace {
 
 bool MayGoInTime(const Finding& finding) {
   return finding.disposition == Disposition::kSteady &&
-         finding.kind != AllocationKind::kThreadStack;
+         finding.kind != AllocationKind::kThreadStack && !finding.is_lost_each_time;
 }
 
 template <typename Do>

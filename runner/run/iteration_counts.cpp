@@ -161,9 +161,9 @@ void IterationCounts::FindFates() {
   // All but those of the last iteration, which may still be held, and of one that a stale word
   // holds.
   for (const auto& [stack, of_stack] : by_stack) {
-    const bool is_replaced =
+    const bool is_lost =
         of_stack.blocks >= ended_ && of_stack.lost * ended_ >= of_stack.blocks * (ended_ - 2);
-    if (is_replaced) fates_.replaced.insert(stack);
+    if (is_lost) fates_.lost.insert(stack);
   }
 }
 

@@ -41,7 +41,7 @@ struct GrowthOfTest {
 
 // What became of the blocks that each repetition made anew, by CallStackKey.
 struct BlockFates {
-  std::set<std::string> replaced;  // all but the last repetition's are lost
+  std::set<std::string> lost;  // all but those of the last repetitions are
   // They wait in a queue of the kernel's, such as a pipe, and by its name.
   std::map<std::string, std::string> queued;
 };

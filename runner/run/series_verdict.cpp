@@ -71,6 +71,15 @@ void ApplyExcuse(const JudgedSeries& first, const std::string* queue, Finding& f
           : fmt::format("each repetition puts more of it into {}, and takes none out", *queue);
 }
 
+void ApplyLost(const JudgedSeries& first, Finding& finding) {
+  ApplySeries(first, SeriesLength::kShort, finding);
+  finding.disposition = Disposition::kSteady;
+  finding.is_lost_each_time = true;
+  finding.explanation = fmt::format(
+      "in {} repetitions it grew by {}, which nothing leads to any more but to the last",
+      CountRepetitions(first.series), GrownText(first.series, finding.kind));
+}
+
 void ApplyLonger(const RepetitionResult& result, const JudgedSeries& judged, Finding& finding) {
   ApplySeries(judged, SeriesLength::kFinal, finding);
   const bool is_made_up_for = finding.disposition == Disposition::kSteady && !IsMapped(finding) &&
@@ -105,6 +114,7 @@ void ApplyToFinding(const TestOutcome& outcome, Finding& finding) {
     return ApplyExcuse(*judged, queue != first.fates.queued.end() ? &queue->second : nullptr,
                        finding);
   }
+  if (judged && outcome.lost.contains(asked)) return ApplyLost(*judged, finding);
   const RepetitionResult* const longer = outcome.FindLonger();
   const auto judged_longer =
       longer != nullptr ? JudgeAsked(longer->series, asked, SeriesLength::kFinal) : std::nullopt;
@@ -164,13 +174,22 @@ bool AnyIs(const SoFar& so_far, const AskedStacks& asked, SeriesLength length,
 bool NeedsMore(const TestOutcome& outcome) {
   const RepetitionResult& first = outcome.first;
   return first.problem.empty() &&
-         AnyIs({first.series, first.all, first.by_test}, outcome.Counted(), SeriesLength::kShort,
+         AnyIs({first.series, first.all, first.by_test}, outcome.Open(), SeriesLength::kShort,
                {Growth::kSteady, Growth::kIrregular});
 }
 
 bool IsSteadyByItself(const SeriesBySite& series, const AskedStack& asked, SeriesLength length) {
   const std::optional<JudgedSeries> judged = JudgeAsked(series, asked, length);
   return judged && judged->growth == Growth::kSteady && !judged->is_of_all_stacks;
+}
+
+AskedStacks FindLostEachTime(const AskedStacks& asked, const RepetitionResult& first) {
+  AskedStacks lost;
+  for (const AskedStack& one : asked) {
+    if (!first.fates.lost.contains(one.stack)) continue;
+    if (IsSteadyByItself(first.series, one, SeriesLength::kShort)) lost.insert(one);
+  }
+  return lost;
 }
 
 bool AreFlat(const RepetitionResult& result, const AskedStacks& asked) {

@@ -15,12 +15,14 @@ namespace leakgate {
 
 // The result of one test's repetitions.
 struct TestOutcome {
-  AskedStacks asked;
-  AskedStacks excused;  // of those: its growth proves nothing against the test
-  RepetitionResult first;
-  std::optional<RepetitionResult> longer;
+  AskedStacks asked = {};
+  AskedStacks excused = {};  // of those: its growth proves nothing against the test
+  AskedStacks lost = {};     // of those: each repetition loses some more, which proves all
+  RepetitionResult first = {};
+  std::optional<RepetitionResult> longer = std::nullopt;
 
-  [[nodiscard]] AskedStacks Counted() const { return Without(asked, excused); }
+  // Returns what more repetitions may tell.
+  [[nodiscard]] AskedStacks Open() const { return Without(Without(asked, excused), lost); }
   // Returns the longer series; null if it was not made or could not be had.
   [[nodiscard]] const RepetitionResult* FindLonger() const {
     return longer && longer->problem.empty() ? &*longer : nullptr;
@@ -44,6 +46,10 @@ using TestOutcomes = std::map<std::string, TestOutcome>;  // by test
 // Returns whether the call stack itself grows, and not only all stacks of its call site together.
 [[nodiscard]] bool IsSteadyByItself(const SeriesBySite& series, const AskedStack& asked,
                                     SeriesLength length);
+
+// Returns those of `asked` that grow with each repetition, which loses what the one before had
+// made. No later one can free that.
+[[nodiscard]] AskedStacks FindLostEachTime(const AskedStacks& asked, const RepetitionResult& first);
 
 // Returns whether all that is asked for is what the first repetition made.
 [[nodiscard]] bool AreFlat(const RepetitionResult& result, const AskedStacks& asked);

@@ -165,7 +165,7 @@ bool IsEnough(const SoFar& so_far, const WindowResult& window, const AskedStacks
 }
 
 bool GrowsAmongOthers(const GrowthOfTest& growth, const TestOutcome& outcome) {
-  const AskedStacks asked = outcome.Counted();
+  const AskedStacks asked = outcome.Open();
   return std::any_of(asked.begin(), asked.end(), [&](const AskedStack& one) {
     return IsSteadyByItself(growth.series, one, SeriesLength::kOpen);
   });
@@ -289,7 +289,7 @@ RepetitionResult TestRepeater::RepeatTogether(const AskedByTest& asked,
 
 RepetitionResult TestRepeater::RepeatForLong(const WindowResult& window,
                                              const TestOutcome& outcome) {
-  const AskedStacks asked = outcome.Counted();
+  const AskedStacks asked = outcome.Open();
   RepetitionRequest request;
   request.repetitions = kMostRepetitions;
   request.timeout = std::min(limits_.test, kLongestSeries);
@@ -300,7 +300,7 @@ RepetitionResult TestRepeater::RepeatForLong(const WindowResult& window,
     return {"no time was left to repeat it (--confirm-time)", {}};
   }
   request.call_sites = SitesOf(asked);
-  request.counts_in_sum = CountsWithout(outcome.excused, CountsFor(setup_, window));
+  request.counts_in_sum = CountsWithout(Without(outcome.asked, asked), CountsFor(setup_, window));
   request.judged_from = LateGrowthIn(outcome.first);
   const std::chrono::nanoseconds spent_before = spent_;
   Pace pace;

@@ -173,6 +173,19 @@ TEST_P(ConfirmationTest, SpendsNoMoreThanTheRunsTimeOnAll) {
   EXPECT_LT(run.report["confirming_seconds"], 30.0);  // one test alone may take 60
 }
 
+TEST_P(ConfirmationTest, FailsAtOnceForWhatEachRepetitionLoses) {
+  const GatedRun run = Run("LosesTheOneBefore:Repeated.KeepsTheOnesBefore");
+  const nlohmann::json loses = run.Test("Repeated.LosesTheOneBefore");
+  EXPECT_EQ(loses["verdict"], "over_budget") << loses;
+  const nlohmann::json lost = UsersFindings(loses)[0];
+  EXPECT_EQ(lost["disposition"], "steady");
+  EXPECT_THAT(lost.value("explanation", ""), HasSubstr("which nothing leads to any more"));
+  EXPECT_LT(lost["series"].size(), 63U);
+  const nlohmann::json keeps = run.Test("Repeated.KeepsTheOnesBefore");
+  EXPECT_EQ(keeps["verdict"], "over_budget") << keeps;
+  EXPECT_EQ(UsersFindings(keeps)[0]["series"].size(), 63U);
+}
+
 TEST_P(ConfirmationTest, RepeatsTestsOfAProgramThatCrashedLater) {
   const GatedRun run = Run("LeavesOneEachTime:Ends.ByAbort");
   const nlohmann::json window = run.Test("Repeated.LeavesOneEachTime");

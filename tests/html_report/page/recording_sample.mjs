@@ -1,8 +1,7 @@
 // Pages of recordings to look at: the template with JSON in it, of the shape that recording_page.cpp writes.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { scratchFolder } from './sample.mjs';
 import { Tables, inCache, inLibrary, inMap, inOpen, pageWith } from './snapshot_sample.mjs';
 
 export const BINS = 100;
@@ -138,7 +137,7 @@ const leakgate = () => join(process.env.LEAKGATE_BIN, 'leakgate');
 
 // A real recording of tests, its page, and what `leakgate recording show` tells of it.
 export function realRecording() {
-  const folder = mkdtempSync(join(tmpdir(), 'leakgate-html-'));
+  const folder = scratchFolder();
   const [file, page] = [join(folder, 'run.recording'), join(folder, 'run.html')];
   execFileSync(leakgate(), ['record', '-q', '-o', file, '--', join(process.env.LEAKGATE_FIXTURES, 'windows_untouched')], { stdio: 'ignore' });
   execFileSync(leakgate(), ['recording', 'export', file, '--format', 'html', '-o', page, '--source-root', process.env.LEAKGATE_SOURCE_DIR]);

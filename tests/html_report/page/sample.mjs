@@ -1,8 +1,15 @@
 // Run reports to look at: small values, with what a test does not say left to a default.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
+// Makes a folder that is there until the process ends.
+export function scratchFolder() {
+  const folder = mkdtempSync(join(tmpdir(), 'leakgate-html-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
 
 export const amount = (bytes = 0, blocks = bytes > 0 ? 1 : 0) => ({ bytes, blocks });
 
@@ -113,7 +120,7 @@ function historyOf(folder, write, earlier) {
 
 // The path of an HTML report that `leakgate merge` makes, with a history.
 export function mergedReport(runs, earlier) {
-  const folder = mkdtempSync(join(tmpdir(), 'leakgate-html-'));
+  const folder = scratchFolder();
   const write = (name, one) => {
     const path = join(folder, name);
     writeFileSync(path, JSON.stringify(one));
@@ -130,7 +137,7 @@ export function mergedReport(runs, earlier) {
 
 // The path of an HTML report.
 export function report(runs, { baseline = [] } = {}) {
-  const folder = mkdtempSync(join(tmpdir(), 'leakgate-html-'));
+  const folder = scratchFolder();
   const write = (name, one) => {
     const path = join(folder, name);
     writeFileSync(path, JSON.stringify(one));

@@ -1,15 +1,15 @@
 // Pages of snapshots and of differences to look at: the template with JSON in it, of the shape that
 // snapshot_page.cpp and diff_page.cpp write. What the writers make of real files, their own tests tell.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { scratchFolder } from './sample.mjs';
 
 const template = () => readFileSync(join(process.env.LEAKGATE_SOURCE_DIR, 'runner/report/formats/html_template.html'), 'utf8');
 
 // The path of a page.
 export function pageWith(json) {
-  const page = join(mkdtempSync(join(tmpdir(), 'leakgate-html-')), 'page.html');
+  const page = join(scratchFolder(), 'page.html');
   const text = JSON.stringify(json).replaceAll('<', '\\u003c');
   writeFileSync(page, template().replace('@LEAKGATE_REPORT@', () => text));
   return page;
@@ -205,7 +205,7 @@ export function manyStacks(count) {
 
 // Real snapshots of a test, and what leakgate makes of them: [page of the end, page of the difference].
 export function realPages() {
-  const folder = mkdtempSync(join(tmpdir(), 'leakgate-html-'));
+  const folder = scratchFolder();
   const leakgate = join(process.env.LEAKGATE_BIN, 'leakgate');
   execFileSync(leakgate, ['run', '--quiet', '--snapshots', folder, '--when=every', '--confirm=off', '--warn-only', '--',
     join(process.env.LEAKGATE_FIXTURES, 'windows_untouched'), '--gtest_filter=Amounts.AllocatesAndFrees'], { stdio: 'ignore' });
