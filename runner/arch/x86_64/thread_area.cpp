@@ -44,20 +44,23 @@ std::vector<std::uint64_t> FindDescriptors(std::uint64_t address,
   return found;
 }
 
-// Any structure may point to itself, so the random numbers decide.
+// Any structure may point to itself, so the random numbers decide. Live threads' descriptors have
+// them, so they are not read there: with many threads, that would be most of a look.
 std::optional<std::uint64_t> EndOfKeptStack(std::uint64_t descriptor, const StackPlace& place,
                                             std::span<const std::uint64_t> threads,
                                             const WordReader& read) {
+  const std::uint64_t end = std::min(descriptor + kMostDescriptorBytes, place.end);
+  if (std::find(threads.begin(), threads.end(), descriptor) != threads.end()) return end;
   const std::optional<Guards> guards = GuardsAt(descriptor, read);
   bool is_known = false;
-  bool is_same = false;
   for (const std::uint64_t thread : threads) {
     const std::optional<Guards> of_thread = GuardsAt(thread, read);
-    is_known = is_known || of_thread;
-    is_same = is_same || (of_thread && of_thread == guards);
+    if (!of_thread) continue;
+    if (of_thread == guards) return end;
+    is_known = true;
   }
-  if (is_known && !is_same) return std::nullopt;
-  return std::min(descriptor + kMostDescriptorBytes, place.end);
+  if (is_known) return std::nullopt;
+  return end;
 }
 
 }  // namespace leakgate

@@ -102,10 +102,12 @@ std::optional<std::uint64_t> RunsOf(int pid, int tid) {
   return *voluntary + *forced;
 }
 
-bool IsAsleep(int pid, int tid) {
+std::optional<std::string> NameIfAsleep(int pid, int tid) {
   const std::string stat = ReadTaskFile(pid, tid, "stat");
   const std::string_view state = StatField(stat, 3);
-  return state == "S" || state == "D";
+  if (state != "S" && state != "D") return std::nullopt;
+  const std::size_t begin = stat.find('(') + 1;
+  return stat.substr(begin, std::min(stat.rfind(") "), stat.find('\n', begin)) - begin);
 }
 
 std::optional<Clock::time_point> SleepsSince(int pid, int tid) {

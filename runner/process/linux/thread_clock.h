@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace leakgate {
 
@@ -13,8 +14,8 @@ namespace leakgate {
 // provide the number.
 [[nodiscard]] std::optional<std::uint64_t> RunsOf(int pid, int tid);
 
-// Returns whether the thread sleeps: it neither runs, nor has it been stopped.
-[[nodiscard]] bool IsAsleep(int pid, int tid);
+// Returns the thread's name if it sleeps: it neither runs, nor has it been stopped.
+[[nodiscard]] std::optional<std::string> NameIfAsleep(int pid, int tid);
 
 // Returns when the thread fell asleep, to some milliseconds. The result is too late if its
 // processor has since served interrupts or other virtual machines. Returns nothing if the kernel

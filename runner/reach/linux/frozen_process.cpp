@@ -116,21 +116,28 @@ Expected<void> FrozenProcess::SeizeAllThreads() {
   }
 }
 
-bool FrozenProcess::IsKnown(int tid) const {
-  const auto is_it = [tid](const auto& thread) { return thread.tid == tid; };
-  return std::any_of(held_.begin(), held_.end(), is_it) ||
-         std::any_of(sleepers_.begin(), sleepers_.end(), is_it);
+std::unordered_set<int> FrozenProcess::KnownThreads() const {
+  std::unordered_set<int> known;
+  for (const Held& held : held_) known.insert(held.tid);
+  for (const Sleeper& sleeper : sleepers_) known.insert(sleeper.tid);
+  return known;
 }
 
-// How often it has run is read first: if that is the same later, it has slept all the time.
+// How often it has run is read first: if that is the same later, it has slept all the time. Before,
+// one file tells most of the threads that are to be stopped in any case.
 bool FrozenProcess::LeaveAsleep(Held& thread) {
   const int pid = request_.pid;
   const int tid = thread.tid;
   if (tid == request_.asking_tid) return false;
+  if (request_.sleeping == SleepingThreads::kStoppedUnseen) {
+    const std::optional<WaitingIn> seen = ReadWaiting(pid, tid);
+    if (!seen || CostOfStop(pid, tid, *seen) == StopCost::kNone) return false;
+  }
   const std::optional<std::uint64_t> runs = RunsOf(pid, tid);
   const std::optional<WaitingIn> waiting = runs ? ReadWaiting(pid, tid) : std::nullopt;
-  if (!waiting || waiting->pc == 0 || waiting->call < 0 || !IsAsleep(pid, tid)) return false;
-  if (WakesByClock(*waiting)) return false;
+  if (!waiting || waiting->pc == 0 || waiting->call < 0) return false;
+  std::optional<std::string> name = NameIfAsleep(pid, tid);
+  if (!name || WakesByClock(*waiting)) return false;
   if (request_.sleeping == SleepingThreads::kStoppedUnseen) {
     if (CostOfStop(pid, tid, *waiting) == StopCost::kNone) return false;
     if (const auto limit = EventTimeLimitMs(*waiting)) {
@@ -145,7 +152,7 @@ bool FrozenProcess::LeaveAsleep(Held& thread) {
   sleepers_.push_back({tid, *runs});
   FrozenThread& frozen = threads_.emplace_back();
   frozen.tid = tid;
-  frozen.name = NameOfThread(pid, tid);
+  frozen.name = *std::move(name);
   frozen.stack_pointer = waiting->sp;
   frozen.program_counter = waiting->pc;
   frozen.registers.assign(waiting->arguments.begin(), waiting->arguments.end());
@@ -187,8 +194,9 @@ void FrozenProcess::FindThreadPointers() {
 
 Expected<bool> FrozenProcess::SeizeNewThreads() {
   bool found = false;
+  const std::unordered_set<int> known = KnownThreads();
   for (const int tid : ListThreads(request_.pid)) {
-    if (IsKnown(tid)) continue;
+    if (known.contains(tid)) continue;
     Held thread{.tid = tid};
     if (LeaveAsleep(thread)) continue;
     if (::ptrace(PTRACE_SEIZE, tid, nullptr, nullptr) != 0) {

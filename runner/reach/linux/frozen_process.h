@@ -25,6 +25,7 @@
 #include <optional>
 #include <shared_mutex>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -108,7 +109,8 @@ class FrozenProcess {
   Expected<void> SeizeAllThreads();
   // Returns whether there was a new thread.
   Expected<bool> SeizeNewThreads();
-  [[nodiscard]] bool IsKnown(int tid) const;
+  // Returns the threads that are held or left asleep.
+  [[nodiscard]] std::unordered_set<int> KnownThreads() const;
   // Notes the thread as one that is left asleep. Returns false if it is to be stopped.
   bool LeaveAsleep(Held& thread);
   // Forgets sleepers that have run since. Returns whether there were any.

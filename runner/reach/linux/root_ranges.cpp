@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <span>
 
 #include "runner/arch/registers.h"
 #include "runner/arch/thread_area.h"
@@ -249,16 +250,27 @@ class RootFinder {
   void ExcludeEndedThreads() {
     std::vector<std::uint64_t> threads;
     for (const FrozenThread& thread : from_.threads) threads.push_back(thread.thread_pointer);
+    const std::vector<StackPlace> places = PlacesBehindGuards();
+    std::vector<AddressRange> ranges;
+    for (const StackPlace& place : places) ranges.push_back({place.begin, place.end});
+    from_.memory.Load(ranges, ProcessMemory::Wanted::kAllPages);
+    for (const StackPlace& place : places) {
+      const std::uint64_t end = EndOfStackIn(place, threads);
+      const AddressRange stack{place.begin, std::min(PageUp(end), place.end)};
+      if (end != 0 && !IsOfLiveThread(stack)) excluded_.push_back(stack);
+    }
+  }
+
+  std::vector<StackPlace> PlacesBehindGuards() const {
+    std::vector<StackPlace> places;
     for (std::size_t i = 1; i < from_.maps.size(); ++i) {
       const MappedRange& range = from_.maps[i];
       const MappedRange& guard = from_.maps[i - 1];
       const bool may_be = range.IsAnonymous() && range.name.empty() && range.is_writable &&
                           guard.end == range.begin && guard.IsAnonymous() && !guard.is_readable;
-      if (!may_be) continue;
-      const std::uint64_t end = EndOfStackIn({guard.begin, range.begin, range.end}, threads);
-      const AddressRange stack{range.begin, std::min(PageUp(end), range.end)};
-      if (end != 0 && !IsOfLiveThread(stack)) excluded_.push_back(stack);
+      if (may_be) places.push_back({guard.begin, range.begin, range.end});
     }
+    return places;
   }
 
   // Returns where the last stack ends that an ended thread had there; 0 if there is none.
@@ -328,10 +340,15 @@ class RootFinder {
       AddPart(part);
   }
 
-  // If labels overlap, the one that begins first counts.
+  // If labels overlap, the one that begins first counts. Parts mostly come in order, so the labels
+  // in front of the last one are not passed over again.
   void AddPart(AddressRange part) {
-    for (const Label& label : labels_) {
-      if (label.range.end <= part.begin) continue;
+    if (part.begin < last_part_) labels_passed_ = 0;
+    last_part_ = part.begin;
+    const auto is_passed = [&](const Label& label) { return label.range.end <= part.begin; };
+    while (labels_passed_ < labels_.size() && is_passed(labels_[labels_passed_])) ++labels_passed_;
+    for (const Label& label : std::span(labels_).subspan(labels_passed_)) {
+      if (is_passed(label)) continue;
       if (label.range.begin >= part.end) break;
       const std::uint64_t begin = std::max(label.range.begin, part.begin);
       const std::uint64_t end = std::min(label.range.end, part.end);
@@ -409,6 +426,8 @@ class RootFinder {
   std::vector<AddressRange> excluded_;
   std::vector<AddressRange> heap_pages_;
   std::vector<Label> labels_;
+  std::size_t labels_passed_ = 0;  // they end in front of last_part_
+  std::uint64_t last_part_ = 0;
   std::vector<RootRange> roots_;
 };
 

@@ -59,7 +59,7 @@ struct RootSources {
   const std::vector<KeptRange>& kept_ranges;  // within its module, what is the program's
   const std::vector<ReallocatedCopy>& reallocated;
   const std::vector<AddressRange>& arenas;  // as FindArenaHeaps returns them
-  const ProcessMemory& memory;
+  ProcessMemory& memory;
 };
 
 // Returns the roots, sorted by kind: the kind that says most about a holder comes first.

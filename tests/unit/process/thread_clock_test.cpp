@@ -26,7 +26,7 @@ void RunOn(int processor) {
 class Sleeper {
  public:
   explicit Sleeper(int processor) : thread_([this, processor] { Sleep(processor); }) {
-    while (tid_.load() == 0 || !IsAsleep(::getpid(), tid_.load())) std::this_thread::yield();
+    while (tid_.load() == 0 || !NameIfAsleep(::getpid(), tid_.load())) std::this_thread::yield();
   }
   Sleeper(const Sleeper&) = delete;
   Sleeper& operator=(const Sleeper&) = delete;
