@@ -59,17 +59,31 @@ void* JobThatJumps(void* given) {
   if (left > 0) std::longjmp(jump, 1);
   return nullptr;
 }
+// Beyond the part of the stack that is surely the thread's (plugin/agent/linux/own_stack.h).
+void* JobFarIn(void* given) {
+  volatile char far[32768];
+  far[0] = 0;
+  void* const result = Job(given);
+  far[1] = far[0];
+  return result;
+}
 
-void RunThread(void* (*job)(void*)) {
+void RunThread(void* (*job)(void*), std::size_t stack_bytes) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, stack_bytes);
   pthread_t thread;
-  if (pthread_create(&thread, nullptr, job, nullptr) != 0) std::abort();
+  if (pthread_create(&thread, &attributes, job, nullptr) != 0) std::abort();
+  pthread_attr_destroy(&attributes);
   pthread_join(thread, nullptr);
 }
 
 // The C library's stacks are used again: thread after thread has the same addresses.
 void RunThreads() {
   for (int i = 0; i < kTimes; ++i) {
-    for (const auto job : {Job, JobWithEnds, JobThatExits, JobThatJumps}) RunThread(job);
+    for (const auto job : {Job, JobWithEnds, JobFarIn, JobThatExits, JobThatJumps}) {
+      for (const std::size_t stack_bytes : {8U << 20, 1U << 18}) RunThread(job, stack_bytes);
+    }
     std::thread(Work).join();
   }
 }

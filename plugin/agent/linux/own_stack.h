@@ -24,6 +24,9 @@ class OwnStack {
     return address - begin_ < end_ - begin_ || (!is_exact_ && ContainsExactly(address));
   }
 
+  // True if both are of the same place, and either knows as much of it as the other.
+  friend bool operator==(const OwnStack&, const OwnStack&) = default;
+
  private:
   // Finds out the exact bounds, once.
   bool ContainsExactly(std::uint64_t address);

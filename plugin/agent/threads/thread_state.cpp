@@ -152,21 +152,31 @@ void OnThreadEnd(void* value) {
   if (t_thread.state != nullptr) ReleaseState(t_thread.state);
 }
 
+// Threads that are created one after the other mostly get the same stack. Then what the memo proves
+// for the thread before is proved for this one as well: the words are compared with those of this
+// thread's stack, and the frames that are not compared are the C library's, which began both.
+void BeginMemo(ThreadState& state, const OwnStack& own_stack) {
+  const bool is_of_same_stack = state.span == g_span && state.walker.HasWalkedOn(own_stack) &&
+                                state.memo.BeginsAt(t_first_frame);
+  if (!is_of_same_stack) state.memo.Forget();
+  state.memo.BeginAt(t_first_frame);
+}
+
 void Take(ThreadState& state) {
   // For the runner, threads beyond the table are one: what one of them has made serves all.
   const bool is_alike = state.span == g_span && state.thread == kSharedId && t_id == kSharedId;
   if (!is_alike) {
     for (KnownContext& known : state.known_contexts) known = {};
   }
+  const OwnStack own_stack = OwnStack::OfThisThread();
+  BeginMemo(state, own_stack);
   state.span = g_span;
   state.thread = t_id;
   state.allowance = 0;
   state.begun_static_count = 0;
-  state.walker.Begin(OwnStack::OfThisThread(), g_region.header().stack_depth);
+  state.walker.Begin(own_stack, g_region.header().stack_depth);
   state.epoch = 0;
   state.context = 0;
-  state.memo.Forget();
-  state.memo.BeginAt(t_first_frame);
   state.trail.depth = 0;
   state.events = {};
   // If no events are wanted, there is room for all of them.

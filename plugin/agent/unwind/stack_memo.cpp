@@ -54,6 +54,7 @@ std::uint32_t StackMemo::FirstSlotToProve(const StackTrail& trail) const {
 }
 
 void StackMemo::Forget() {
+  if (arena_used_ == 0) return;
   arena_used_ = 0;
   for (Set& set : sets_) set = {};
 }

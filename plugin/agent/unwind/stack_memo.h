@@ -41,6 +41,8 @@ struct FirstFrame {
   std::uint64_t pc = 0;
   std::uint64_t sp = 0;
   std::uint32_t most_outward = 0;  // with more frames outward, it is not the intended one
+
+  friend bool operator==(const FirstFrame&, const FirstFrame&) = default;
 };
 
 class StackMemo {
@@ -66,10 +68,12 @@ class StackMemo {
     module_epoch_ = module_epoch;
   }
 
+  // Costs nothing, and touches no memory, if nothing is remembered.
   void Forget();
 
   // Stacks that are remembered from now on are proved up to `first` only.
   void BeginAt(const FirstFrame& first) { first_ = first; }
+  [[nodiscard]] bool BeginsAt(const FirstFrame& first) const { return first_ == first; }
 
  private:
   // The stack pointer is the same, so the addresses of the words are too.

@@ -216,18 +216,18 @@ bool StackWalker::ReadSlot(UnwindRule::Slot slot, std::int32_t offset, const Pos
 }
 
 const RuleCache::Entry& StackWalker::Lookup(ModuleTable& modules, std::uint64_t lookup_pc) {
-  RuleCache::Entry& entry = rules_.Slot(lookup_pc);
-  return entry.lookup_pc == lookup_pc ? entry : MakeRule(modules, lookup_pc, entry);
+  const RuleCache::Entry& entry = rules_.Slot(lookup_pc);
+  return entry.lookup_pc == lookup_pc ? entry : MakeRule(modules, lookup_pc);
 }
 
-const RuleCache::Entry& StackWalker::MakeRule(ModuleTable& modules, std::uint64_t lookup_pc,
-                                              RuleCache::Entry& entry) {
+const RuleCache::Entry& StackWalker::MakeRule(ModuleTable& modules, std::uint64_t lookup_pc) {
   ++rules_made_;
   const bool is_known = lookup_pc >= module_.begin && lookup_pc < module_.end;
   if (!is_known) {
     module_ = modules.Find(lookup_pc);
     row_reader_.Forget();
   }
+  RuleCache::Entry& entry = rules_.SlotToFill(lookup_pc);
   entry = {lookup_pc, module_.id, FindRule(module_.section, lookup_pc, row_reader_)};
   if (module_.id == 0) {
     module_ = {};

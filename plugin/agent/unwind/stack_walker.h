@@ -29,6 +29,10 @@ class StackWalker {
   // agent.
   bool IsSurelyOnOwnStack(std::uint64_t sp) const { return own_stack_.SurelyContains(sp); }
 
+  // Returns whether all stacks that were walked since Begin, and are provable, are surely on
+  // `own_stack`, too, if a stack pointer on it has the same value.
+  bool HasWalkedOn(const OwnStack& own_stack) const { return own_stack_ == own_stack; }
+
   // Returns how many rules were not in the cache since the last call.
   std::uint32_t TakeRulesMade() { return std::exchange(rules_made_, 0); }
 
@@ -75,8 +79,7 @@ class StackWalker {
   inline bool ReadSlot(UnwindRule::Slot slot, std::int32_t offset, const Position& at,
                        std::uint64_t cfa, StackSlot& read);
   inline const RuleCache::Entry& Lookup(ModuleTable& modules, std::uint64_t lookup_pc);
-  const RuleCache::Entry& MakeRule(ModuleTable& modules, std::uint64_t lookup_pc,
-                                   RuleCache::Entry& entry);
+  const RuleCache::Entry& MakeRule(ModuleTable& modules, std::uint64_t lookup_pc);
   void WalkWithAllRegisters(ModuleTable& modules, const CallerFrame& caller, StackTrail& trail);
   bool LeaveAgent(ModuleTable& modules, const CallerFrame& caller, RegisterFile& registers);
 
