@@ -79,7 +79,7 @@ __attribute__((always_inline)) inline void* Traced(AllocationKind kind, std::siz
 template <typename Forward>
 void* TracedAgain(void* block, std::size_t bytes, const CallerFrame& caller,
                   const Forward& forward) {
-  const std::optional<FreedBlock> before = RecordFree(block, {FreeKind::kRealloc, caller});
+  const std::optional<FreedBlock> before = RecordFreeToReallocate(block, caller);
   void* moved = nullptr;
   {
     const AllocatorGuard guard;

@@ -250,8 +250,7 @@ void NoteMismatch(Recording recording, void* block, const FreeCall& call,
 
 // The release pairs with the runner's acquire, and keeps the order of what follows: at every
 // moment, the block is either in the live map or here.
-void ShowReallocated(Recording recording, const void* block, std::uint64_t size_bytes) {
-  CounterShard& shard = *recording.thread().shard;
+void ShowReallocated(CounterShard& shard, const void* block, std::uint64_t size_bytes) {
   shard.reallocated_bytes.store(size_bytes, std::memory_order_relaxed);
   shard.reallocated_address.store(reinterpret_cast<std::uint64_t>(block),
                                   std::memory_order_release);
@@ -499,7 +498,9 @@ std::optional<FreedBlock> RecordFree(void* block, const FreeCall& call) {
       CountFreedBy(*freed.freed_by, freed.record.size_bytes);
     }
     if (!MayFree(call.kind, freed.record.kind)) NoteMismatch(guard, block, call, freed.record);
-    if (call.kind == FreeKind::kRealloc) ShowReallocated(guard, block, freed.record.size_bytes);
+    if (call.kind == FreeKind::kRealloc) {
+      ShowReallocated(*t_thread.state->shard, block, freed.record.size_bytes);
+    }
     NoteFreeEvent(guard, block, freed.freed_by);
     LiveMap::Clear(slot);
     // A block of the current window is counted without a lock, whichever thread frees it.
@@ -513,6 +514,25 @@ std::optional<FreedBlock> RecordFree(void* block, const FreeCall& call) {
     SettleWindows(guard);
   }
   return freed;
+}
+
+std::optional<FreedBlock> RecordFreeToReallocate(void* block, const CallerFrame& caller) {
+  ThreadState* const thread = t_thread.ready;
+  const LiveMap::Slot slot = LiveMap::Find(AddressOf(block));
+  const bool is_ordinary = TracesLibcFree() && thread != nullptr && slot != nullptr &&
+                           LiveMap::IsLiveAt(slot, KindsFreedBy(FreeKind::kRealloc)) &&
+                           LiveMap::RestAt(slot).context == thread->context;
+  if (!is_ordinary) return RecordFree(block, {FreeKind::kRealloc, caller});
+
+  BecomeBusy();
+  const LiveRecord record = LiveMap::Read(slot);
+  CounterShard& shard = *thread->shard;
+  ShowReallocated(shard, block, record.size_bytes);
+  LiveMap::Clear(slot);
+  AddBlock(shard.freed_here, record.size_bytes);
+  const CountedFree counted{agent::ChargeOf(shard), record.size_bytes, std::nullopt};
+  BecomeReady(thread);
+  return FreedBlock{record, counted, std::nullopt, false};
 }
 
 void EndReallocation() {

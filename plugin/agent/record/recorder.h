@@ -204,8 +204,12 @@ extern LEAKGATE_INTERNAL std::atomic<const void*> g_trial_block;
 // EndReallocation, since the blocks to which it points are not lost.
 std::optional<FreedBlock> RecordFree(void* block, const FreeCall& call);
 
-// Must be called when the block that RecordFree has shown is recorded again, wherever it is now.
-// REQUIRES: RecordFree has returned it.
+// Does the same for a block that is about to be reallocated, at less cost if RecordFreeHere may
+// record its free.
+std::optional<FreedBlock> RecordFreeToReallocate(void* block, const CallerFrame& caller);
+
+// Must be called when the block that was shown is recorded again, wherever it is now. REQUIRES: one
+// of the two functions above has returned it.
 void EndReallocation();
 
 // Cancels a free that did not happen, since realloc failed: the block is live as before.

@@ -665,7 +665,7 @@ TEST_F(RecorderTest, AgreesWithAModelUnderThreadsThatFreeEachOthersBlocks) {
 
 TEST_F(RecorderTest, ShowsABlockWhileItIsReallocated) {
   Allocate(0x1305'0000, 4000);
-  const auto before = agent::RecordFree(At(0x1305'0000), {FreeKind::kRealloc, {}});
+  const auto before = agent::RecordFreeToReallocate(At(0x1305'0000), {});
   ASSERT_TRUE(before);
 
   // Other tests' threads may have ended in the middle of one.
@@ -680,6 +680,57 @@ TEST_F(RecorderTest, ShowsABlockWhileItIsReallocated) {
 
   agent::EndReallocation();
   EXPECT_TRUE(shown().empty());
+}
+
+TEST_F(RecorderTest, CountsABlockThatCouldNotBeReallocatedAsBefore) {
+  const std::uint32_t window = OpenWindow();
+  Allocate(0x1305'1000, 70);
+  const auto before = agent::RecordFreeToReallocate(At(0x1305'1000), {});
+  ASSERT_TRUE(before);
+  EXPECT_EQ(agent::SumWindow(window).blocks, 0);
+  agent::RestoreBlock(At(0x1305'1000), *before);
+  agent::EndReallocation();
+  EXPECT_EQ(agent::SumWindow(window).bytes, 70);
+  EXPECT_EQ(LiveIn(window), (std::map<std::uint64_t, std::uint64_t>{{0x1305'1000, 70}}));
+  LeaveWindow(window);
+}
+
+TEST_F(RecorderTest, CountsABlockThatCouldNotBeReallocatedBeforeTheNextWindowForItsOwn) {
+  const std::uint32_t outer = OpenWindow();
+  Allocate(0x1305'2000, 70);
+  const auto before = agent::RecordFreeToReallocate(At(0x1305'2000), {});
+  ASSERT_TRUE(before);
+  const std::uint32_t inner = OpenWindow();
+  Allocate(0x1305'3000, 10);  // by a signal handler
+  agent::RestoreBlock(At(0x1305'2000), *before);
+  agent::EndReallocation();
+  EXPECT_EQ(agent::SumWindow(inner).bytes, 10);
+  LeaveWindow(inner);
+  EXPECT_EQ(agent::SumWindow(outer).bytes, 70);
+  LeaveWindow(outer);
+}
+
+__attribute__((noinline)) void AllocateInAThread(std::uint64_t address) {
+  std::thread([=] {
+    agent::RecordAnyAllocation(reinterpret_cast<void*>(address), 8, AllocationKind::kMalloc,
+                               LEAKGATE_CALLER_FRAME());
+  }).join();
+}
+
+std::uint64_t StacksWalked() {
+  std::uint64_t walked = 0;
+  for (std::uint32_t i = 0; i < agent::g_region.header().shard_count.load(); ++i) {
+    walked += agent::g_region.shards()[i].stacks_walked.load();
+  }
+  return walked;
+}
+
+TEST_F(RecorderTest, WalksNoStackAgainForAThreadThatFollowsAnotherOnItsStack) {
+  for (int i = 0; i < 3; ++i) AllocateInAThread(0x1305'4000);
+  const std::uint64_t walked = StacksWalked();
+  for (int i = 0; i < 100; ++i) AllocateInAThread(0x1305'4000);
+  EXPECT_LE(StacksWalked(), walked + 10);  // as far as each gets the stack of the one before
+  Free(0x1305'4000);
 }
 
 TEST_F(RecorderTest, ForgetsCodeOutsideOfModulesOnceItIsUnmapped) {
