@@ -30,6 +30,11 @@ KNOWN_LEAKS = dataclasses.replace(LEAKS, binaries=2)  # of which the report is o
 LOST_MEMORY = Workload(
     name="lost-memory", program="lost_memory", arguments=(), links_gtest=True, tools=PEERS, verdict=Verdict.LEAKY,
     figures=wall("77 tests that lose 1.4 GiB", Bar(plus=3000, text="3 s")))
+THREADS_ALIVE = Workload(
+    name="threads-alive", program="threads_alive", arguments=(), links_gtest=True, tools=OWN, verdict=Verdict.LEAKY,
+    options=("--confirm=off",), least_runs=5, figures=tuple(
+        Figure(f"{what}_ms", "ms", f"verdict of a test that {what} a block while 1,000 threads wait",
+               (over_native(50 * looks, "ms"),), is_cost=False) for what, looks in (("kept", 1), ("lost", 2))))
 EMPTY_TESTS_REPORT = Workload(
     name="empty-tests-report", program="empty_tests", arguments=(), links_gtest=True, tools=PEERS, options=JSON_REPORT,
     defines=(f"EMPTY_TESTS={EMPTY_TESTS}",), verdict=Verdict.CLEAN, least_runs=3,
@@ -81,5 +86,5 @@ def verdict_workloads() -> list[Workload]:
         *(workload for name, suite in suites.items() if name != "snappy"  # which has 20 tests
           for workload in one_by_one(suite, f"{name}'s suite", 100)),
         *one_by_one(STATICS, "quick tests that use statics", 60),
-        LEAKS, *with_baseline(suites["yaml-cpp"], "yaml-cpp's suite", 268), LOST_MEMORY, EMPTY_TESTS_REPORT,
+        LEAKS, *with_baseline(suites["yaml-cpp"], "yaml-cpp's suite", 268), LOST_MEMORY, THREADS_ALIVE, EMPTY_TESTS_REPORT,
     ]

@@ -4,6 +4,7 @@
 // leakgate_bench_other_paths new-stacks BLOCKS    allocates at each node of a tree of calls, which
 //                                                 makes every stack a new one
 // leakgate_bench_other_paths frees BLOCKS         frees what another thread has allocated
+// leakgate_bench_other_paths reallocs TIMES       reallocates a block in its place
 #include <string_view>
 #include <thread>
 
@@ -30,6 +31,11 @@ void* BlockAt(std::uint64_t index) { return reinterpret_cast<void*>(0x1000'0000 
       !agent::RecordFreeInWindow(block, FreeKind::kFree)) {
     agent::RecordFree(block, {FreeKind::kFree, LEAKGATE_CALLER()});
   }
+  asm volatile("");
+}
+
+[[gnu::noinline]] void Reallocate(void* block) {
+  agent::TracedAgain(block, 64, LEAKGATE_CALLER(), [=](std::size_t) { return block; });
   asm volatile("");
 }
 
@@ -63,6 +69,10 @@ extern "C" [[gnu::noinline]] void CountedFrees(std::uint64_t blocks) {
   for (std::uint64_t i = 0; i < blocks; ++i) Free(BlockAt(i));
 }
 
+extern "C" [[gnu::noinline]] void CountedReallocs(std::uint64_t times) {
+  for (std::uint64_t i = 0; i < times; ++i) Reallocate(BlockAt(0));
+}
+
 int main(int argc, char** argv) {
   const std::string_view what = argc > 1 ? argv[1] : "";
   const std::uint64_t blocks = bench::Argument(argc, argv, 2);
@@ -71,6 +81,11 @@ int main(int argc, char** argv) {
   agent::OpenWindow({.kind = WindowKind::kTest, .name = "Other.Paths", .file = {}});
   if (what == "new-stacks") {
     CountedNewStacks(blocks);
+    return 0;
+  }
+  if (what == "reallocs") {
+    Allocate(BlockAt(0));
+    CountedReallocs(blocks);
     return 0;
   }
   if (what != "frees") return 2;
