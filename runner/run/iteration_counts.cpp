@@ -124,7 +124,8 @@ std::chrono::nanoseconds IterationCounts::TimeOfIteration(std::size_t last) cons
 }
 
 void IterationCounts::FindFates() {
-  if (fates_asked_.empty()) return;
+  // Names are read only where there may be a block of each repetition.
+  if (fates_asked_.empty() || later_blocks_ < ended_ - 1) return;
   const Expected<HeapCopy> heap = region().CopyHeap();
   if (!heap) return;
   struct OfStack {
@@ -209,6 +210,7 @@ void IterationCounts::Count(int asking_tid) {
   CountMappings(asking_tid);
   if (counts_descriptors_ == CountDescriptors::kYes) CountDescriptorsNow(asking_tid);
   std::vector<CountsByStack::Live> live;
+  later_blocks_ = 0;
   const Expected<std::vector<LiveSum>> sums = region().SumBlocks();
   for (std::size_t i = 0; sums && i < sums->size(); ++i) {
     const LiveSum& sum = (*sums)[i];
@@ -217,6 +219,7 @@ void IterationCounts::Count(int asking_tid) {
                     .amount = sum.amount,
                     .is_of_tests = sum.window != kProgramWindow,
                     .is_later = sum.window >= first_windows_end_});
+    if (live.back().is_later) later_blocks_ += sum.amount.blocks;
   }
   blocks_.Note(live);
   earlier_frees_ = region().EarlierFreeCount();

@@ -176,6 +176,7 @@ class IterationCounts {
   std::vector<std::uint32_t> tests_;              // by window: the test's number, or 0
   std::map<std::string, std::uint32_t> numbers_;  // of tests
   std::uint32_t first_windows_end_ = 0;  // the windows of the first iteration have lower ids
+  std::int64_t later_blocks_ = 0;        // live at the last look, of windows of later iterations
   CountsByStack blocks_;
   CountsByStack mappings_;
   std::uint32_t earlier_frees_ = 0;  // until the last iteration ended

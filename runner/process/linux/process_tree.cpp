@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <optional>
 #include <set>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "common/region_layout.h"
@@ -27,14 +27,19 @@ namespace {
 struct ProcessFacts {
   int parent = 0;
   bool is_zombie = false;
+  std::uint64_t start = 0;  // when it was started; 0 if that is unknown
 };
 
-// Reads "pid (name) state parent ...". The name may contain anything, so reading begins at its end.
+// Reads "pid (name) state parent ...", where the start is field 22. The name may contain anything,
+// so reading begins at its end.
 ProcessFacts FactsOf(int pid) {
   const std::string stat = ReadProcFile(fmt::format("/proc/{}/stat", pid)).value_or("");
   const std::size_t name_end = stat.rfind(')');
   if (name_end == std::string::npos || name_end + 4 > stat.size()) return {};
-  return {static_cast<pid_t>(std::atoi(stat.c_str() + name_end + 4)), stat[name_end + 2] == 'Z'};
+  std::size_t at = name_end + 1;
+  for (int field = 3; field < 22 && at != std::string::npos; ++field) at = stat.find(' ', at + 1);
+  return {static_cast<pid_t>(std::atoi(stat.c_str() + name_end + 4)), stat[name_end + 2] == 'Z',
+          at == std::string::npos ? 0 : std::strtoull(stat.c_str() + at, nullptr, 10)};
 }
 
 std::map<pid_t, ProcessFacts> AllProcesses() {
@@ -53,15 +58,24 @@ bool DescendsFrom(int pid, int root, const std::map<pid_t, ProcessFacts>& proces
   return false;
 }
 
+// What has this run's mark was started after this process, so others' environments, which may be
+// those of hundreds of processes, need not be read.
+bool MayCarryMark(const ProcessFacts& facts, std::uint64_t own_start) {
+  return facts.start == 0 || facts.start >= own_start;
+}
+
 std::vector<pid_t> FindTree(int root, const std::string& mark) {
   std::map<pid_t, ProcessFacts> processes = AllProcesses();
   // Children of this process can be found even where a filter forbids listing processes.
   const ProcessFacts facts_of_root = FactsOf(root);
   if (facts_of_root.parent == ::getpid()) processes[root] = facts_of_root;
   std::vector<pid_t> found;
+  const std::uint64_t own_start = FactsOf(::getpid()).start;
   for (const auto& [pid, facts] : processes) {
     if (pid == ::getpid() || facts.is_zombie) continue;
-    if (DescendsFrom(pid, root, processes) || CarriesMark(pid, mark)) found.push_back(pid);
+    const bool is_wanted = DescendsFrom(pid, root, processes) ||
+                           (MayCarryMark(facts, own_start) && CarriesMark(pid, mark));
+    if (is_wanted) found.push_back(pid);
   }
   return found;
 }
@@ -96,12 +110,23 @@ int OwnerOf(int pid, std::uint64_t address) {
 }  // namespace
 
 void KillProcessTree(int root, const std::string& mark) {
+  using Clock = std::chrono::steady_clock;
+  using std::chrono::milliseconds;
   constexpr int kAttempts = 50;
+  constexpr milliseconds kPatience(20);
   for (int i = 0; i < kAttempts; ++i) {
     const std::vector<pid_t> tree = FindTree(root, mark);
     if (tree.empty()) return;
-    for (const int pid : tree) ::kill(pid, SIGKILL);
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::vector<UniqueFd> watches;
+    for (const int pid : tree) {
+      watches.push_back(WatchEnd(pid));
+      ::kill(pid, SIGKILL);
+    }
+    const Clock::time_point deadline = Clock::now() + kPatience;
+    for (const UniqueFd& watch : watches) {
+      const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now());
+      AwaitEnd(watch, std::max(left, milliseconds(0)));
+    }
   }
 }
 
