@@ -72,7 +72,8 @@ struct LaunchRequest {
   InheritedState inherited;              // likewise
   Streams streams = Streams::kInherited;
   ProcessGroup group = ProcessGroup::kInherited;
-  const ScratchCopy* working_directory = nullptr;  // if null, it is the runner's
+  // If null, or if the system refuses it, it is the runner's.
+  const ScratchCopy* working_directory = nullptr;
 };
 
 class SuspendedProcess {

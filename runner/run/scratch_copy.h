@@ -37,19 +37,22 @@ class ScratchDirectory {
 class ScratchCopy {
  public:
   // Prepares a copy of this process's working directory. `scratch` is an empty directory that the
-  // caller removes later. Returns nothing if a process cannot have a copy, which one tries out.
+  // caller removes later. Returns nothing if a process cannot have a copy.
   [[nodiscard]] static std::optional<ScratchCopy> OfWorkingDirectory(
       const std::filesystem::path& scratch);
 
+  // Notes that the system has refused a copy: no further one is prepared, since the directory does
+  // not change.
+  static void NoteRefusal();
+
   // Has this process, a fork of the runner, see the copy, and gives it as working directory. Called
-  // between fork and exec. Async-signal-safe. Returns false on failure; errno tells why.
+  // between fork and exec. Async-signal-safe. Returns false on failure: then the process must end.
   [[nodiscard]] bool Enter() const noexcept;
 
  private:
   ScratchCopy() = default;
 
   [[nodiscard]] bool EnterNamespaces() const noexcept;
-  [[nodiscard]] bool IsPossible() const;
 
   std::string directory_;
   std::string memory_;  // where the file system is mounted that takes what is written

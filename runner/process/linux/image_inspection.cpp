@@ -345,12 +345,13 @@ class LastInspection {
   std::optional<ImageInspection> inspection_;
 };
 
-// Whatever changes a file or its rights changes one of these.
+// Whatever changes a file or its rights changes one of these. A run's program is asked for by its
+// path and through /proc; of the path only one thing is looked at.
 std::string IdentityOf(const std::filesystem::path& image, const UniqueFd& file) {
   struct stat facts {};
   if (::fstat(file.get(), &facts) != 0) return {};
-  return fmt::format("{} {} {} {} {}.{}", image.string(), facts.st_dev, facts.st_ino, facts.st_size,
-                     facts.st_ctim.tv_sec, facts.st_ctim.tv_nsec);
+  return fmt::format("{} {} {} {} {}.{}", IsDynamicLinker(image), facts.st_dev, facts.st_ino,
+                     facts.st_size, facts.st_ctim.tv_sec, facts.st_ctim.tv_nsec);
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ struct StopAtExec {
                                           const char* const*& arguments) const {
     const_cast<const char**>(arguments)[0] = request.name.c_str();
     if (request.working_directory != nullptr && !request.working_directory->Enter()) {
-      return LastError();
+      return {ENOTSUP, boost::system::system_category()};
     }
     if (request.group == ProcessGroup::kOwn && ::setpgid(0, 0) != 0) return LastError();
     if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return LastError();
@@ -180,7 +180,13 @@ Expected<std::unique_ptr<SuspendedProcess>> SuspendedProcess::Launch(const Launc
                    : start(process::process_stdio{nullptr, nullptr, nullptr});
   if (error) {
     if (launcher.pid > 0) ::waitpid(launcher.pid, nullptr, __WALL);
-    return Unexpected(LaunchError(request.program, error));
+    if (request.working_directory == nullptr) {
+      return Unexpected(LaunchError(request.program, error));
+    }
+    LaunchRequest without_copy = request;
+    without_copy.working_directory = nullptr;
+    if (error.value() == ENOTSUP) ScratchCopy::NoteRefusal();
+    return Launch(without_copy);
   }
 
   std::unique_ptr<SuspendedProcess> launched(new SuspendedProcess(child.id()));

@@ -5,10 +5,9 @@
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <atomic>
 #include <sstream>
 #include <string_view>
 
@@ -41,6 +40,8 @@ bool HasMountsBelow(const std::string& directory) {
   return false;
 }
 
+std::atomic<bool> was_refused{false};
+
 // The kernel takes these for its own in the options of a mount.
 bool IsPlain(const std::string& path) {
   return path.find_first_of(",:\\ \t\n\"") == std::string::npos;
@@ -49,6 +50,7 @@ bool IsPlain(const std::string& path) {
 }  // namespace
 
 std::optional<ScratchCopy> ScratchCopy::OfWorkingDirectory(const std::filesystem::path& scratch) {
+  if (was_refused.load()) return std::nullopt;
   std::error_code error;
   const std::filesystem::path directory = std::filesystem::current_path(error);
   struct stat facts {};
@@ -74,20 +76,10 @@ std::optional<ScratchCopy> ScratchCopy::OfWorkingDirectory(const std::filesystem
   const bool may_be = IsPlain(copy.directory_) && IsPlain(copy.memory_) &&
                       !HasMountsBelow(copy.directory_) &&
                       std::filesystem::create_directory(copy.memory_, error);
-  if (!may_be) return std::nullopt;
-  static const bool is_possible = copy.IsPossible();  // the directory does not change
-  return is_possible ? std::optional(copy) : std::nullopt;
+  return may_be ? std::optional(copy) : std::nullopt;
 }
 
-bool ScratchCopy::IsPossible() const {
-  const pid_t child = ::fork();
-  if (child < 0) return false;
-  if (child == 0) ::_exit(Enter() ? 0 : 1);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
+void ScratchCopy::NoteRefusal() { was_refused.store(true); }
 
 bool ScratchCopy::EnterNamespaces() const noexcept {
   if (user_map_.empty()) return ::unshare(CLONE_NEWNS) == 0;
