@@ -25,9 +25,15 @@ void CountsByStack::Note(const std::vector<Live>& live) {
   if (!has_begun_) {
     first_ = now;
   } else {
-    ByKey& net = nets_.emplace_back(now);
-    for (const auto& [key, amount] : last_) net[key] = net[key] - amount;
-    std::erase_if(net, [](const auto& entry) { return entry.second == Amount{}; });
+    ByKey& net = nets_.emplace_back();
+    for (const auto& [key, amount] : now) {
+      const auto before = last_.find(key);
+      const Amount change = before == last_.end() ? amount : amount - before->second;
+      if (change != Amount{}) net.emplace_hint(net.end(), key, change);
+    }
+    for (const auto& [key, amount] : last_) {
+      if (!now.contains(key)) net[key] = Amount{} - amount;
+    }
   }
   last_ = std::move(now);
   has_begun_ = true;

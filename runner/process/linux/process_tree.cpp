@@ -42,9 +42,11 @@ ProcessFacts FactsOf(int pid) {
           at == std::string::npos ? 0 : std::strtoull(stat.c_str() + at, nullptr, 10)};
 }
 
-std::map<pid_t, ProcessFacts> AllProcesses() {
+std::map<pid_t, ProcessFacts> AllProcessesBut(const std::set<pid_t>& strangers) {
   std::map<pid_t, ProcessFacts> processes;
-  for (const int pid : ListProcesses()) processes[pid] = FactsOf(pid);
+  for (const int pid : ListProcesses()) {
+    if (!strangers.contains(pid)) processes[pid] = FactsOf(pid);
+  }
   return processes;
 }
 
@@ -64,8 +66,9 @@ bool MayCarryMark(const ProcessFacts& facts, std::uint64_t own_start) {
   return facts.start == 0 || facts.start >= own_start;
 }
 
-std::vector<pid_t> FindTree(int root, const std::string& mark) {
-  std::map<pid_t, ProcessFacts> processes = AllProcesses();
+// Adds to `strangers` what is older than this process, and need not be looked at again.
+std::vector<pid_t> FindTree(int root, const std::string& mark, std::set<pid_t>& strangers) {
+  std::map<pid_t, ProcessFacts> processes = AllProcessesBut(strangers);
   // Children of this process can be found even where a filter forbids listing processes.
   const ProcessFacts facts_of_root = FactsOf(root);
   if (facts_of_root.parent == ::getpid()) processes[root] = facts_of_root;
@@ -73,9 +76,12 @@ std::vector<pid_t> FindTree(int root, const std::string& mark) {
   const std::uint64_t own_start = FactsOf(::getpid()).start;
   for (const auto& [pid, facts] : processes) {
     if (pid == ::getpid() || facts.is_zombie) continue;
-    const bool is_wanted = DescendsFrom(pid, root, processes) ||
-                           (MayCarryMark(facts, own_start) && CarriesMark(pid, mark));
-    if (is_wanted) found.push_back(pid);
+    const bool may_carry = MayCarryMark(facts, own_start);
+    if (DescendsFrom(pid, root, processes) || (may_carry && CarriesMark(pid, mark))) {
+      found.push_back(pid);
+    } else if (!may_carry) {
+      strangers.insert(pid);
+    }
   }
   return found;
 }
@@ -114,8 +120,9 @@ void KillProcessTree(int root, const std::string& mark) {
   using std::chrono::milliseconds;
   constexpr int kAttempts = 50;
   constexpr milliseconds kPatience(20);
+  std::set<pid_t> strangers;
   for (int i = 0; i < kAttempts; ++i) {
-    const std::vector<pid_t> tree = FindTree(root, mark);
+    const std::vector<pid_t> tree = FindTree(root, mark, strangers);
     if (tree.empty()) return;
     std::vector<UniqueFd> watches;
     for (const int pid : tree) {
