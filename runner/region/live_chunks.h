@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
 #include "runner/base/descriptors.h"
@@ -31,6 +32,10 @@ class LiveChunks {
   // Fails if the address space is too small.
   [[nodiscard]] Expected<LiveChunk> Get(std::uint32_t chunk);
 
+  // Which pages of the map to search for blocks first, by address; each has 1024 words.
+  [[nodiscard]] std::set<std::uint64_t> PagesSearchedFirst();
+  void SearchFirst(std::set<std::uint64_t> pages);
+
   // Releases the memory that reading has mapped. It is mapped again when it is read.
   void ReleasePages();
 
@@ -47,6 +52,7 @@ class LiveChunks {
   std::mutex mutex_;
   std::map<std::uint32_t, Known> known_;
   std::size_t kept_ = 0;  // mappings
+  std::set<std::uint64_t> searched_first_;
 };
 
 }  // namespace leakgate

@@ -1,7 +1,11 @@
 // Implements what RegionReader says about live blocks.
 #include <algorithm>
+#include <array>
 #include <bitset>
+#include <cstring>
 #include <optional>
+#include <set>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -13,6 +17,7 @@
 #include "runner/region/live_chunks.h"
 #include "runner/region/region_reader.h"
 #include "runner/region/shared_copy.h"
+#include "runner/region/window_contexts.h"
 
 namespace leakgate {
 namespace {
@@ -36,6 +41,9 @@ class LiveWords {
     return words_[at].load(std::memory_order_acquire);
   }
   std::uint32_t Load(std::uint64_t at) const { return words_[at].load(std::memory_order_relaxed); }
+  const std::byte* At(std::uint64_t at) const {
+    return reinterpret_cast<const std::byte*>(words_ + at);
+  }
 
   // Reads the block that begins at `at`, where the word `start` was read. Returns nothing if none
   // begins there, because its second granule would be the begin of another, or because it changes
@@ -270,23 +278,85 @@ Expected<void> RegionReader::ForEachBlock(Scan& scan, Use use) const {
   });
 }
 
-// Finds the live blocks for whose context `is_wanted` returns true.
+namespace {
+
+constexpr std::uint64_t kWordsPerMapPage = 1024;
+constexpr std::uint64_t kPagesOfChunk = kChunkWords / kWordsPerMapPage;
+
+// What the words of a page of the map tell, before any block is read.
+struct PageGlance {
+  std::uint32_t starts = 0;
+  bool may_have_wanted = false;
+};
+
+// Tells whether a rest word of the page may have one of the wanted contexts. Each block has its
+// context there, so where none has, no block need be read. The compiler does it by vectors.
+PageGlance GlanceAt(const std::byte* page, ContextRange wanted) {
+  std::array<std::uint32_t, kWordsPerMapPage> words;
+  std::memcpy(words.data(), page, sizeof(words));
+  const std::uint32_t span = wanted.last - wanted.first;
+  std::uint32_t starts = 0;
+  std::uint32_t hits = 0;
+  for (const std::uint32_t word : words) {
+    starts += word >> 31;
+    hits += (word & (kLiveStartBit | kContextMask)) - wanted.first <= span ? 1 : 0;
+  }
+  return {starts, hits != 0};
+}
+
+// Counts the blocks that a search for some of them has passed.
+class GlanceCount {
+ public:
+  void Add(std::uint64_t blocks) { blocks_ += blocks; }
+  [[nodiscard]] std::uint64_t blocks() const { return blocks_; }
+
+ private:
+  std::uint64_t blocks_ = 0;
+};
+
+// Reads the blocks that begin in [begin, end) of a stretch, also those within others, and calls
+// `use(block)` for those whose contexts are in `range`.
+template <typename GetContext, typename Use>
+void ReadWords(const Stretch& stretch, std::uint64_t begin, std::uint64_t end, ContextRange range,
+               const GetContext& get_context, const Use& use) {
+  for (std::uint64_t at = begin; at < end; ++at) {
+    const std::uint32_t word = stretch.words.Acquire(at);
+    if (!IsLiveStart(word)) continue;
+    const auto written = stretch.words.BlockAt(at, word);
+    if (!written || !range.Has(written->context)) continue;
+    use(BlockOf(stretch.AddressOf(at), *written, get_context(written->context)));
+  }
+}
+
+}  // namespace
+
+// Finds the live blocks whose contexts are in `range`, and that are wanted. Blocks within blocks
+// are found as well.
 template <typename IsWanted>
-Expected<std::vector<LiveBlock>> RegionReader::FindBlocks(IsWanted is_wanted) const {
-  return ReadQuickly(*this, [&](LiveScan& scan) -> Expected<std::vector<LiveBlock>> {
-    std::vector<LiveBlock> found;
-    // Millions of blocks in a row may be of one context.
-    std::uint32_t last = kMaxContexts;
-    bool is_last_wanted = false;
-    LEAKGATE_TRY(ForEachBlock(scan, [&](std::uint64_t address, const WrittenBlock& written) {
-      if (written.context != last) {
-        last = written.context;
-        is_last_wanted = is_wanted(Context(last));
-      }
-      if (is_last_wanted) found.push_back(BlockOf(address, written, Context(last)));
-    }));
-    return found;
-  });
+Expected<std::vector<LiveBlock>> RegionReader::FindBlocks(ContextRange range,
+                                                          IsWanted is_wanted) const {
+  std::vector<LiveBlock> found;
+  if (range.IsEmpty()) return found;
+  GlanceCount count;
+  const auto get_context = [&](std::uint32_t context) { return Context(context); };
+  const auto use = [&](const LiveBlock& block) {
+    if (is_wanted(block)) found.push_back(block);
+  };
+  const auto read = [&](const Stretch& stretch) {
+    std::uint64_t next = stretch.begin;  // the first word that has not been read for blocks
+    for (std::uint64_t page = stretch.begin; page < stretch.end; page += kWordsPerMapPage) {
+      const std::uint64_t end = page + kWordsPerMapPage;
+      const PageGlance glance = GlanceAt(stretch.words.At(page), range);
+      count.Add(glance.starts);
+      // A block at a page's end has its context in the next one: behind the chunk, in none.
+      if (!glance.may_have_wanted && end != kChunkWords) continue;
+      const std::uint64_t begin = page == stretch.begin ? page : page - 1;
+      ReadWords(stretch, std::max(next, begin), end, range, get_context, use);
+      next = end;
+    }
+  };
+  LEAKGATE_TRY(ReadMap(count, read));
+  return found;
 }
 
 Expected<std::vector<LiveSum>> RegionReader::SumBlocks() const {
@@ -338,14 +408,95 @@ Expected<std::vector<LiveBlock>> RegionReader::StillLive(std::span<const LiveBlo
   return live;
 }
 
+namespace {
+
+// How many blocks a window has by the agent's counts.
+struct CountOfWindow {
+  std::uint64_t blocks = 0;
+  std::uint64_t events = 0;  // changes whenever a count does
+  int threads = 0;           // that may allocate and free
+
+  friend bool operator==(const CountOfWindow&, const CountOfWindow&) = default;
+};
+
+CountOfWindow CountBlocks(const WindowRecord& record, std::uint32_t window,
+                          std::span<const CounterShard> shards) {
+  CountOfWindow count{static_cast<std::uint64_t>(Load(record.live_blocks))};
+  for (const CounterShard& shard : shards) {
+    const std::uint64_t allocated = Load(shard.allocated.blocks);
+    const std::uint64_t freed_here = Load(shard.freed_here.blocks);
+    count.events += allocated + freed_here + Load(shard.freed_else.blocks) + Load(shard.sequence);
+    count.threads += Load(shard.owner_tid) != 0 ? 1 : 0;
+    if (Load(shard.window) != window) continue;
+    count.blocks += allocated - Load(shard.allocated_before.blocks);
+    count.blocks -= freed_here - Load(shard.freed_here_before.blocks);
+  }
+  return count;
+}
+
+// The pages of the map in which blocks are, and those around them, where allocators go on.
+std::set<std::uint64_t> PagesAround(const std::vector<LiveBlock>& blocks) {
+  constexpr std::size_t kMost = 256;
+  std::set<std::uint64_t> pages;
+  for (const LiveBlock& block : blocks) {
+    const std::uint64_t page = (block.address >> kGranuleShift) / kWordsPerMapPage;
+    for (std::uint64_t near = page - (page != 0 ? 1 : 0); near <= page + 1; ++near) {
+      pages.insert(near);
+    }
+    if (pages.size() > kMost) return {};
+  }
+  return pages;
+}
+
+}  // namespace
+
+// Tests leave their blocks where the tests before them did, so the pages there are read first. If
+// they have as many blocks as the agent has counted, there are no others: that is as sure as a test
+// that passes because nothing of it is counted. Where other threads may be about to count one, all
+// pages are read.
 Expected<std::vector<LiveBlock>> RegionReader::LiveBlocks(std::uint32_t window) const {
-  return FindBlocks([=](const ContextRecord& context) { return context.window == window; });
+  const ContextRange contexts =
+      contexts_->Of(window, At<ContextRecord>(region_offset::kContexts),
+                    Header().context_count.load(std::memory_order_relaxed));
+  const auto is_wanted = [=](const LiveBlock& block) { return block.window == window; };
+  const auto count_now = [&] {
+    return CountBlocks(
+        At<WindowRecord>(region_offset::kWindows)[window % kMaxWindows], window,
+        {At<CounterShard>(region_offset::kShards), LoadCount(Header().shard_count, kMaxShards)});
+  };
+  const CountOfWindow count = count_now();
+  std::vector<LiveBlock> near;
+  const std::set<std::uint64_t> pages = chunks_->PagesSearchedFirst();
+  for (auto page = pages.begin(); page != pages.end();) {
+    const std::uint64_t index = *page / kPagesOfChunk;
+    const auto end = pages.lower_bound((index + 1) * kPagesOfChunk);
+    const auto read = [&](const Stretch& stretch) {
+      for (auto at = page; at != end; ++at) {
+        const std::uint64_t word = *at % kPagesOfChunk * kWordsPerMapPage;
+        ReadWords(
+            stretch, std::max(word, stretch.begin), std::min(word + kWordsPerMapPage, stretch.end),
+            contexts, [&](std::uint32_t context) { return Context(context); },
+            [&](const LiveBlock& block) {
+              if (is_wanted(block)) near.push_back(block);
+            });
+      }
+    };
+    const std::uint32_t chunk = ChunkAt(index);
+    if (chunk != 0) LEAKGATE_TRY(ForEachStretch(index, chunk - 1, read));
+    page = end;
+  }
+  const bool has_all = count.threads == 1 && !near.empty() && count.blocks == near.size();
+  if (has_all && count == count_now()) return near;
+
+  LEAKGATE_TRY_ASSIGN(std::vector<LiveBlock> found, FindBlocks(contexts, is_wanted));
+  chunks_->SearchFirst(PagesAround(found));
+  return found;
 }
 
 Expected<std::vector<LiveBlock>> RegionReader::LiveBlocks(const MeasuringWindowCopy& window) const {
-  return FindBlocks([&](const ContextRecord& context) {
-    return context.phase >= window.first_phase && context.phase < window.end_phase &&
-           (window.thread == 0 || window.thread == context.thread);
+  return FindBlocks({0, kMaxContexts - 1}, [&](const LiveBlock& block) {
+    return block.phase >= window.first_phase && block.phase < window.end_phase &&
+           (window.thread == 0 || window.thread == block.thread);
   });
 }
 

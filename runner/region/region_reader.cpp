@@ -7,6 +7,7 @@
 #include "runner/region/claimed_memory.h"
 #include "runner/region/live_chunks.h"
 #include "runner/region/shared_copy.h"
+#include "runner/region/window_contexts.h"
 
 namespace leakgate {
 
@@ -16,6 +17,7 @@ RegionReader::RegionReader(const UniqueFd& fd, Mapping mapping)
     : fd_(&fd),
       mapping_(std::move(mapping)),
       chunks_(std::make_shared<LiveChunks>(fd)),
+      contexts_(std::make_shared<WindowContexts>()),
       seen_(std::make_shared<SeenMemory>()) {}
 
 std::string DamageText() {

@@ -24,6 +24,8 @@ namespace leakgate {
 
 class ClaimedMemory;
 class LiveChunks;
+class WindowContexts;
+struct ContextRange;
 struct SeenMemory;
 
 // Says that a region is damaged (RegionReader::IsWhole is false), and what to do.
@@ -154,7 +156,7 @@ class RegionReader {
   std::size_t EstimateBlockCount() const;
   ContextRecord Context(std::uint32_t id) const;
   template <typename IsWanted>
-  Expected<std::vector<LiveBlock>> FindBlocks(IsWanted is_wanted) const;
+  Expected<std::vector<LiveBlock>> FindBlocks(ContextRange range, IsWanted is_wanted) const;
   std::uint32_t ChunkAt(std::uint64_t directory_index) const;
   template <typename Use>
   Expected<void> ForEachChunk(Use use) const;
@@ -168,6 +170,7 @@ class RegionReader {
   const UniqueFd* fd_;
   Mapping mapping_;
   std::shared_ptr<LiveChunks> chunks_;
+  std::shared_ptr<WindowContexts> contexts_;
   std::shared_ptr<SeenMemory> seen_;
   int pid_ = 0;
 };

@@ -78,6 +78,16 @@ Expected<LiveChunk> LiveChunks::Get(std::uint32_t chunk) {
   return LiveChunk{std::move(mapping), known.data};
 }
 
+std::set<std::uint64_t> LiveChunks::PagesSearchedFirst() {
+  const std::scoped_lock lock(mutex_);
+  return searched_first_;
+}
+
+void LiveChunks::SearchFirst(std::set<std::uint64_t> pages) {
+  const std::scoped_lock lock(mutex_);
+  searched_first_ = std::move(pages);
+}
+
 void LiveChunks::ReleasePages() {
   const std::scoped_lock lock(mutex_);
   for (const auto& [chunk, known] : known_) {
