@@ -1,14 +1,23 @@
 // Decides whether the process is looked at as a test ends, or only later. A look takes as long as
-// the live heap is large: beside a million blocks, 0.1 s. So where the heap is large, looks take at
-// most half a second and a tenth of the process's time together, and what a test left behind is
-// looked at as the iteration ends, with what other tests left.
+// the live heap is large: beside a million blocks, 0.1 s. So looks take at most a quarter of a
+// second and a tenth of the process's time together, and what a test left behind is looked at as
+// the iteration ends, with what other tests left.
+//
+// Of a look's time, only that part counts which is due to the heap. Some of it any look takes, as
+// much as 50,000 blocks do:
+//
+//   live blocks                 1,000   5,000   50,000   200,000   5,000,000
+//   what counts of a look's time   2%      9%      50%       80%         99%
+//
+// So beside fewer than 5,000 blocks, each test is looked at as it ends, however slow the machine
+// is: less than a tenth of the looks' own time counts. A KiB counts as a block does.
 //
 // Nothing is missed by that: a block that is lost stays lost. Only its failure is reported later.
-// Of a small heap, each test is looked at as it ends, however slow the machine is.
 //
 // Used by one thread.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 
 #include "common/region_layout.h"
@@ -21,26 +30,38 @@ class LookPace {
 
   // `totals` are the process's, now.
   [[nodiscard]] bool MayLook(const Totals& totals, Clock::time_point now) const {
-    const bool is_large = totals.allocated_blocks - totals.freed_blocks >= kManyBlocks ||
-                          totals.allocated_bytes - totals.freed_bytes >= kManyBytes;
-    if (!is_large || last_ == Clock::duration{}) return true;
-    return spent_ + last_ <= kAlways + (now - first_at_) / 10;
+    const Clock::duration run =
+        first_at_ == Clock::time_point{} ? Clock::duration{} : now - first_at_;
+    const Clock::duration expected = std::max(last_, kLeastPerBlock * BlocksIn(totals));
+    return spent_ + PartOf(totals, expected) <= kAlways + run / 10;
   }
 
-  void NoteLook(Clock::time_point begin, Clock::time_point end) {
-    if (last_ == Clock::duration{}) first_at_ = begin;
+  // `totals` are the process's, at about that time.
+  void NoteLook(const Totals& totals, Clock::time_point begin, Clock::time_point end) {
+    if (first_at_ == Clock::time_point{}) first_at_ = begin;
     last_ = end - begin;
-    spent_ += last_;
+    spent_ += PartOf(totals, last_);
   }
 
  private:
-  static constexpr std::uint64_t kManyBlocks = 200'000;
-  static constexpr std::uint64_t kManyBytes = 256ULL << 20;
-  static constexpr std::chrono::milliseconds kAlways{500};
+  static std::int64_t BlocksIn(const Totals& totals) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 40;  // the process may have written any
+    const auto blocks = static_cast<std::int64_t>(totals.allocated_blocks - totals.freed_blocks);
+    const auto bytes = static_cast<std::int64_t>(totals.allocated_bytes - totals.freed_bytes);
+    return std::clamp(blocks, std::int64_t{0}, kMost) +
+           std::clamp(bytes, std::int64_t{0}, kMost) / 1024;
+  }
+  static Clock::duration PartOf(const Totals& totals, Clock::duration look) {
+    const auto blocks = static_cast<double>(BlocksIn(totals));
+    return std::chrono::duration_cast<Clock::duration>(look * (blocks / (blocks + 50'000)));
+  }
+
+  static constexpr std::chrono::milliseconds kAlways{250};
+  static constexpr std::chrono::nanoseconds kLeastPerBlock{40};
 
   Clock::time_point first_at_;
   Clock::duration last_{};
-  Clock::duration spent_{};
+  Clock::duration spent_{};  // what counts of it
 };
 
 }  // namespace leakgate

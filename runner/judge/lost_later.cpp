@@ -160,10 +160,13 @@ namespace {
 // millions.
 Expected<bool> HasNewBlocks(const RegionReader& region, const std::vector<LiveBlock>& known) {
   bool has_new = false;
+  auto next = known.begin();  // both are by address
   const Expected<void> visited =
       region.VisitBlocks([&](std::span<const LiveBlock> blocks) -> Expected<void> {
-        has_new = std::any_of(blocks.begin(), blocks.end(),
-                              [&](const LiveBlock& block) { return !Contains(known, block); });
+        has_new = std::any_of(blocks.begin(), blocks.end(), [&](const LiveBlock& block) {
+          while (next != known.end() && next->address < block.address) ++next;
+          return next == known.end() || !IsSameBlock(*next, block);
+        });
         if (has_new) return InconclusiveError("");  // no further block is asked for
         return {};
       });

@@ -207,13 +207,14 @@ void WindowJudge::TellLost(const EvidenceRequest& request, CodeCharges& charges,
   if (request.asking_tid == 0) return MarkLost(evidence);
   if (!AnyAsksForReach(evidence, charges)) return;
   const LookPace::Clock::time_point begin = LookPace::Clock::now();
-  if (!pace_.MayLook(region_.CurrentTotals(), begin)) {
+  const Totals totals = region_.CurrentTotals();
+  if (!pace_.MayLook(totals, begin)) {
     result.reach_problem = kPutOff;
     return;
   }
   result.reach_problem =
       FindLostBlocks(request, around_.variables, NamesHolderIn(result), sites_, evidence);
-  pace_.NoteLook(begin, LookPace::Clock::now());
+  pace_.NoteLook(totals, begin, LookPace::Clock::now());
   NoteLost(evidence);
 }
 

@@ -19,34 +19,64 @@ Totals LiveBlocks(std::uint64_t blocks, std::uint64_t bytes_each = 16) {
           .temporary_blocks = 0};
 }
 
-// Looks that take 100 ms each, one behind the other.
-LookPace AfterLooks(int count) {
+// Looks beside `totals` that take `each`, one behind the other.
+LookPace AfterLooks(int count, const Totals& totals, milliseconds each = milliseconds(100)) {
   LookPace pace;
   for (int i = 0; i < count; ++i) {
-    pace.NoteLook(kBegin + i * milliseconds(100), kBegin + (i + 1) * milliseconds(100));
+    pace.NoteLook(totals, kBegin + i * each, kBegin + (i + 1) * each);
   }
   return pace;
 }
 
 TEST(LookPaceTest, LooksAtEachTestBesideASmallHeapHoweverLongThatTakes) {
-  EXPECT_TRUE(AfterLooks(1000).MayLook(LiveBlocks(199'999), kBegin + seconds(100)));
+  const Totals small = LiveBlocks(5'000);
+  for (const int looks : {1, 10, 100, 10'000}) {
+    const LookPace pace = AfterLooks(looks, small);
+    EXPECT_TRUE(pace.MayLook(small, kBegin + looks * milliseconds(100))) << looks;
+  }
 }
 
-TEST(LookPaceTest, LooksForHalfASecondBesideManyBlocks) {
-  EXPECT_TRUE(AfterLooks(0).MayLook(LiveBlocks(1'000'000), kBegin));
-  EXPECT_TRUE(AfterLooks(4).MayLook(LiveBlocks(1'000'000), kBegin + milliseconds(400)));
-  EXPECT_FALSE(AfterLooks(6).MayLook(LiveBlocks(1'000'000), kBegin + milliseconds(600)));
+TEST(LookPaceTest, LooksForAQuarterOfASecondBesideManyBlocks) {
+  const Totals many = LiveBlocks(1'000'000);
+
+  EXPECT_TRUE(LookPace().MayLook(many, kBegin));
+  EXPECT_TRUE(AfterLooks(1, many).MayLook(many, kBegin + milliseconds(100)));
+  EXPECT_FALSE(AfterLooks(3, many).MayLook(many, kBegin + milliseconds(300)));
 }
 
 TEST(LookPaceTest, TakesFewLargeBlocksForALargeHeap) {
-  EXPECT_FALSE(AfterLooks(6).MayLook(LiveBlocks(10, 32U << 20), kBegin + milliseconds(600)));
+  const Totals large = LiveBlocks(10, 32U << 20);
+
+  EXPECT_FALSE(AfterLooks(3, large).MayLook(large, kBegin + milliseconds(300)));
+}
+
+TEST(LookPaceTest, DoesNotLookAtAllWhereTheFirstLookWouldTakeLonger) {
+  EXPECT_FALSE(LookPace().MayLook(LiveBlocks(10'000'000), kBegin));
+}
+
+TEST(LookPaceTest, NeverLooksMoreOftenBesideMoreBlocks) {
+  int last = 1'000'000;
+  for (std::uint64_t blocks = 10'000; blocks <= 1'000'000; blocks += 10'000) {
+    const Totals totals = LiveBlocks(blocks);
+    LookPace pace;
+    int looks = 0;
+    const std::chrono::microseconds each(2'000 + blocks / 10);
+    for (auto now = kBegin; looks < 1'000 && pace.MayLook(totals, now); ++looks) {
+      pace.NoteLook(totals, now, now + each);
+      now += each;
+    }
+    EXPECT_LE(looks, last) << blocks;
+    last = looks;
+  }
+  EXPECT_LE(last, 4);
 }
 
 TEST(LookPaceTest, LooksAgainOnceTheProgramHasRunForTenTimesAsLong) {
-  const LookPace pace = AfterLooks(10);
+  const Totals many = LiveBlocks(1'000'000);
+  const LookPace pace = AfterLooks(5, many);
 
-  EXPECT_FALSE(pace.MayLook(LiveBlocks(1'000'000), kBegin + seconds(5)));
-  EXPECT_TRUE(pace.MayLook(LiveBlocks(1'000'000), kBegin + seconds(6)));
+  EXPECT_FALSE(pace.MayLook(many, kBegin + seconds(2)));
+  EXPECT_TRUE(pace.MayLook(many, kBegin + seconds(4)));
 }
 
 }  // namespace
