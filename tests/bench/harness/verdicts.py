@@ -46,6 +46,14 @@ ALL_SUITES = Workload(
     figures=wall("all suites of docs/accuracy.md, one process a binary", over_native(0, "ms", 1.1)))
 
 
+def beside_heap(millions: int) -> Workload:
+    return Workload(
+        name=f"beside-heap-{millions}", program="beside_heap", arguments=(), links_gtest=True, tools=PEERS,
+        defines=(f"LIVE_BLOCKS={millions}000000",), verdict=Verdict.LEAKY, least_runs=3,
+        figures=wall(f"50 tests that lose a block beside {millions} million live blocks",
+                     Bar(times=1.0, plus=500, tool="lsan", text="LeakSanitizer + 0.5 s")))
+
+
 def real_suite(name: str) -> Workload:
     binaries = len(SUITES[name].binaries)
     title = f"{name}'s suite" + (f", {binaries} binaries" if binaries > 1 else "")
@@ -86,5 +94,6 @@ def verdict_workloads() -> list[Workload]:
         *(workload for name, suite in suites.items() if name != "snappy"  # which has 20 tests
           for workload in one_by_one(suite, f"{name}'s suite", 100)),
         *one_by_one(STATICS, "quick tests that use statics", 60),
-        LEAKS, *with_baseline(suites["yaml-cpp"], "yaml-cpp's suite", 268), LOST_MEMORY, THREADS_ALIVE, EMPTY_TESTS_REPORT,
+        LEAKS, *with_baseline(suites["yaml-cpp"], "yaml-cpp's suite", 268), LOST_MEMORY, THREADS_ALIVE,
+        *(beside_heap(millions) for millions in (1, 5, 10)), EMPTY_TESTS_REPORT,
     ]
