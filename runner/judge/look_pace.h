@@ -57,7 +57,7 @@ class LookPace {
   }
 
   static constexpr std::chrono::milliseconds kAlways{250};
-  static constexpr std::chrono::nanoseconds kLeastPerBlock{40};
+  static constexpr std::chrono::nanoseconds kLeastPerBlock{100};  // where blocks are lost, more
 
   Clock::time_point first_at_;
   Clock::duration last_{};
