@@ -251,6 +251,19 @@ void ApplyLook(const WholeLook& look, std::string_view explanation, CallSites& s
   }
 }
 
+void TakeLost(const WholeLook& look, CallSites& sites, WindowEvidence& evidence) {
+  for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
+    const auto seen = std::lower_bound(
+        look.blocks.begin(), look.blocks.end(), evidence.blocks[i],
+        [](const LiveBlock& a, const LiveBlock& b) { return a.address < b.address; });
+    const bool is_seen = seen != look.blocks.end() && IsSameBlock(*seen, evidence.blocks[i]);
+    if (!is_seen || !IsOpen(evidence.facts[i])) continue;
+    const Reach reach = look.reaches[static_cast<std::size_t>(seen - look.blocks.begin())];
+    const bool may_count = IsLost(reach) && sites.MayBeUsers(evidence.blocks[i].stack);
+    if (may_count) evidence.facts[i].reach = reach;
+  }
+}
+
 void ForgetReach(CallSites& sites, WindowEvidence& evidence) {
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
     if (MayBeLostYet(evidence, i, sites)) evidence.facts[i].reach = Reach::kUnknown;

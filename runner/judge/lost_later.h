@@ -58,6 +58,10 @@ struct LostBlock {
 void ApplyLook(const WholeLook& look, std::string_view explanation, CallSites& sites,
                WindowEvidence& evidence);
 
+// Takes over which of the open blocks that may be the user's are lost, and of the others nothing:
+// what holds them is not known yet.
+void TakeLost(const WholeLook& look, CallSites& sites, WindowEvidence& evidence);
+
 // Note that nobody could tell any more what is lost. The second one returns whether that leaves
 // anything of the user's in doubt.
 void ForgetReach(CallSites& sites, WindowEvidence& evidence);

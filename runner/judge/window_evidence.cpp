@@ -162,7 +162,8 @@ std::string FindLostBlocks(const EvidenceRequest& request, Variables& variables,
   TimeCheck time;
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
     time.Step();
-    if (!IsOpen(evidence.facts[i]) || !sites.MayBeUsers(evidence.blocks[i].stack)) continue;
+    if (!IsOpen(evidence.facts[i]) || IsLost(evidence.facts[i].reach)) continue;
+    if (!sites.MayBeUsers(evidence.blocks[i].stack)) continue;
     candidates.push_back(evidence.blocks[i]);
     facts.push_back(&evidence.facts[i]);
   }

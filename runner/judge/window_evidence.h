@@ -57,9 +57,9 @@ void NameThreads(const EvidenceRequest& request, ThreadScope scope, CallSites& s
 // request must outlive what is returned.
 [[nodiscard]] BlockFilter IsKnownLost(const EvidenceRequest& request);
 
-// Finds out which open blocks that may be the user's are lost, and names what holds those that
-// `names_holder` wants. Returns why that cannot be told, or an empty text. REQUIRES: the process
-// waits.
+// Finds out which open blocks that may be the user's, and are not known to be lost, are, and names
+// what holds those that `names_holder` wants. Returns why that cannot be told, or an empty text.
+// REQUIRES: the process waits.
 [[nodiscard]] std::string FindLostBlocks(const EvidenceRequest& request, Variables& variables,
                                          const BlockFilter& names_holder, CallSites& sites,
                                          WindowEvidence& evidence);

@@ -235,8 +235,9 @@ bool WindowJudge::KeepIfOpen(std::uint32_t window, WindowEvidence evidence, Wind
   return is_open;
 }
 
-// One look tells all windows that were put off what is lost.
-void WindowJudge::LookAtPutOff(int asking_tid, Results& results) {
+// `look` tells all windows that were put off what is lost. What holds the other blocks takes
+// another one.
+void WindowJudge::TellPutOff(const Look& look, int asking_tid, Results& results) {
   std::map<std::uint32_t, PutOff> windows = std::exchange(put_off_, {});
   std::erase_if(windows, [&](const auto& window) { return !results.contains(window.first); });
   WindowEvidence all;
@@ -245,6 +246,8 @@ void WindowJudge::LookAtPutOff(int asking_tid, Results& results) {
     const Expected<std::vector<LiveBlock>> live = region_.StillLive(put_off.evidence.blocks);
     if (!live) return;  // they stay in doubt
     MarkReleased(*live, "freed before the iteration ended", put_off.evidence);
+    if (look) TakeLost(*look, sites_, put_off.evidence);
+    NoteLost(put_off.evidence);
     names_holder.emplace(window, NamesHolderIn(results.at(window)));
     all.blocks.insert(all.blocks.end(), put_off.evidence.blocks.begin(),
                       put_off.evidence.blocks.end());
@@ -403,8 +406,8 @@ void WindowJudge::EndSuite(std::uint32_t suite, Results& results) {
 
 // After all tear-down. What may be freed until the program's end still may.
 void WindowJudge::EndIteration(int asking_tid, Results& results) {
-  LookAtPutOff(asking_tid, results);
   const Look look = LookAtAll(asking_tid);
+  TellPutOff(look, asking_tid, results);
   JudgeAgain(
       results, "freed before the iteration ended",
       [](std::uint32_t, const WindowResult& result) {
@@ -418,8 +421,8 @@ void WindowJudge::EndProcess(int asking_tid, ProcessEndMoment moment, Results& r
   if (moment == ProcessEndMoment::kAfterDestructors) {
     return JudgeAfterDestructors(asking_tid, results);
   }
-  LookAtPutOff(asking_tid, results);
   const Look look = LookAtAll(asking_tid);
+  TellPutOff(look, asking_tid, results);
   why_lost_unknown_ = look ? "" : look.error().message;
   if (look) live_at_end_ = look->blocks;
   ChargeLost(look, LossMoment::kAfterWindow, results);

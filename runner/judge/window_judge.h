@@ -110,7 +110,6 @@ class WindowJudge {
     WindowEvidence evidence;
     std::vector<EarlierFreeCopy> frees;
   };
-  void LookAtPutOff(int asking_tid, Results& results);
   // Returns which blocks of the window are to have what holds them named.
   [[nodiscard]] BlockFilter NamesHolderIn(const WindowResult& result) const;
   // Keeps the evidence of a window whose verdict is open. Returns whether it is.
@@ -122,6 +121,7 @@ class WindowJudge {
   void Conclude(const WindowEvidence& evidence, WindowResult& result);
   // What a look at the whole program told; a failed one says why.
   using Look = Expected<WholeLook>;
+  void TellPutOff(const Look& look, int asking_tid, Results& results);
   // `look` is null if the process was not looked at.
   void JudgeAgain(Results& results, std::string_view when, const WhichWindows& which,
                   const Look* look);
