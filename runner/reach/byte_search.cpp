@@ -1,6 +1,7 @@
 #include "runner/reach/byte_search.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace leakgate {
@@ -22,7 +23,10 @@ std::size_t FindBytes(std::span<const std::uint64_t> words, std::size_t from,
       is_there &= reinterpret_cast<Places>(some == wanted[i]);
     }
     const auto halves = reinterpret_cast<Halves>(is_there);
-    if ((halves[0] | halves[1]) != 0) break;
+    if ((halves[0] | halves[1]) == 0) continue;
+    const auto byte = static_cast<std::size_t>(halves[0] != 0 ? std::countr_zero(halves[0])
+                                                              : 64 + std::countr_zero(halves[1]));
+    return (at + byte / 8) / sizeof(std::uint64_t);
   }
   for (; at < end; ++at) {
     if (std::equal(wanted.begin(), wanted.end(), bytes + at)) return at / sizeof(std::uint64_t);

@@ -31,9 +31,8 @@ constexpr std::uint64_t kLow48 = (std::uint64_t{1} << 48) - 1;
 
 using Bits = std::uint64_t;
 
-// How a pointer gets into the form and out of it, and where its bits go: all others are a tag's.
+// How a pointer gets out of the form, and where its bits are in it: all others are a tag's.
 struct BoxForm {
-  Bits (*close)(Bits address);
   Bits (*open)(Bits word);
   Bits (*move)(Bits bits);
 };
@@ -58,12 +57,12 @@ constexpr Bits ShiftedBack(Bits word) {
 }
 
 constexpr BoxForm kForms[] = {
-    {Swapped, Swapped, Swapped},
-    {Complement, Complement, Same},
-    {WithoutTag, OfLargeTag, WithoutTag},
-    {ShiftedRight<3>, ShiftedBack<3>, ShiftedRight<3>},
-    {ShiftedRight<4>, ShiftedBack<4>, ShiftedRight<4>},
-    {ShiftedLeft<1>, ShiftedRight<1>, ShiftedLeft<1>},
+    {Swapped, Swapped},
+    {Complement, Same},
+    {OfLargeTag, WithoutTag},
+    {ShiftedBack<3>, ShiftedRight<3>},
+    {ShiftedBack<4>, ShiftedRight<4>},
+    {ShiftedRight<1>, ShiftedLeft<1>},
 };
 
 }  // namespace
@@ -96,7 +95,7 @@ OddWords::OddWords(std::span<const LiveBlock> blocks, const BlockIndex& all,
   lowest_ = stretched_.begin(0);
   extent_ = stretched_.end(static_cast<std::uint32_t>(wanted_.size()) - 1) - lowest_;
   const std::uint64_t highest = lowest_ + extent_ - 1;
-  MakeBoxes(highest);
+  ChooseForms(highest);
   for (const unsigned first_bit : {24U, 32U}) {
     if (lowest_ >> first_bit != highest >> first_bit) continue;
     for (unsigned bit = first_bit; bit < 48; bit += 8) {
@@ -106,24 +105,18 @@ OddWords::OddWords(std::span<const LiveBlock> blocks, const BlockIndex& all,
   }
 }
 
-void OddWords::MakeBoxes(std::uint64_t highest) {
+void OddWords::ChooseForms(std::uint64_t highest) {
   constexpr std::size_t kFewest = 2;
   const Bits differ = (std::uint64_t{1} << std::bit_width(lowest_ ^ highest)) - 1;
   const Bits common = kLow48 & ~differ;
   if (lowest_ >> 32 == highest >> 32) high_half_ = lowest_ >> 32;
   for (const BoxForm& form : kForms) {
-    Box box{.open = form.open};
     const Bits known = form.move(common);
-    const Bits word = form.close(lowest_);
-    for (unsigned bit = 0; bit < 64; bit += 8) {
-      const bool is_known = (known >> bit & 0xFF) == 0xFF;
-      if (is_known && box.count < box.common.size()) {
-        box.common[box.count++] = static_cast<std::uint8_t>(word >> bit);
-      } else if (box.count != 0) {
-        break;
-      }
+    std::size_t bytes = 0;  // that all have in common, one after the other
+    for (unsigned bit = 0; bit < 64 && bytes < kFewest; bit += 8) {
+      bytes = (known >> bit & 0xFF) == 0xFF ? bytes + 1 : 0;
     }
-    if (box.count >= kFewest) boxes_.push_back(box);
+    if (bytes == kFewest) forms_.push_back(form.open);
   }
 }
 
@@ -131,6 +124,24 @@ std::size_t OddWords::FindCommonBytes(std::span<const std::uint64_t> words,
                                       std::size_t from) const {
   if (common_count_ == 0) return from;
   return FindBytes(words, from, std::span(common_).first(common_count_));
+}
+
+std::size_t OddWords::FindBoxed(std::span<const std::uint64_t> words, std::size_t from) const {
+  const std::uint64_t lowest = lowest_;
+  const std::uint64_t extent = extent_;
+  const auto is_there = [&](Bits word) { return word - lowest < extent ? 1U : 0U; };
+  std::size_t at = from;
+  for (; at < words.size(); ++at) {
+    const Bits word = words[at];
+    if (word == 0) continue;
+    // All forms at once: a branch for each takes longer.
+    unsigned found = word == high_half_ ? 1 : 0;
+    found |= is_there(Swapped(word)) | is_there(Complement(word)) | is_there(OfLargeTag(word));
+    found |= is_there(ShiftedBack<3>(word)) | is_there(ShiftedBack<4>(word));
+    found |= is_there(ShiftedRight<1>(word));
+    if (found != 0) break;
+  }
+  return at;
 }
 
 std::array<OddHit, 2> OddWords::HitsOf(std::uint64_t word, OddWay way) const {

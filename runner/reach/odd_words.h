@@ -80,12 +80,8 @@ class OddWords {
   }
 
  private:
-  // A form that pointers are kept in.
-  struct Box {
-    std::uint64_t (*open)(std::uint64_t word);
-    std::array<std::uint8_t, 4> common{};  // bytes that the boxed addresses have in common
-    std::size_t count = 0;
-  };
+  // Takes the pointer out of a word of a form that pointers are kept in.
+  using OpenForm = std::uint64_t (*)(std::uint64_t word);
 
   static constexpr std::uint64_t kAddressMask = (1ULL << 48) - 1;
 
@@ -114,35 +110,22 @@ class OddWords {
     const std::size_t cost = words.size() + kWordsOfCall;
     if (cost > words_for_boxes_) return;
     words_for_boxes_ -= cost;
-    for (const Box& box : boxes_) {
-      for (std::size_t i = 0;; ++i) {
-        i = FindBytes(words, i, std::span(box.common).first(box.count));
-        if (i >= words.size()) break;
-        const std::uint64_t word = box.open(words[i]);
+    for (std::size_t i = 0; (i = FindBoxed(words, i)) < words.size(); ++i) {
+      for (const OpenForm open : forms_) {
+        const std::uint64_t word = open(words[i]);
         if (word != words[i] && word - lowest_ < extent_) TryBoxed(i, word, use);
       }
+      if (words[i] != high_half_) continue;
+      if (i > 0) TryHalf(words, i - 1, use);
+      if (i + 1 < words.size()) TryHalf(words, i + 1, use);
     }
-    if (high_half_ != 0) TryHalves(words, use);
   }
   template <typename Use>
-  void TryHalves(std::span<const std::uint64_t> words, Use use) const {
-    const std::array<std::uint8_t, 4> bytes{static_cast<std::uint8_t>(high_half_),
-                                            static_cast<std::uint8_t>(high_half_ >> 8)};
-    const auto try_half = [&](std::size_t index) {
-      // As an int, it has its sign in the other bits.
-      const std::uint64_t word = high_half_ << 32 | (words[index] & 0xFFFF'FFFF);
-      const std::uint64_t rest = words[index] >> 32;
-      if ((rest == 0 || rest == 0xFFFF'FFFF) && word - lowest_ < extent_) {
-        TryBoxed(index, word, use);
-      }
-    };
-    for (std::size_t i = 0;; ++i) {
-      i = FindBytes(words, i, bytes);
-      if (i >= words.size()) break;
-      if (words[i] != high_half_) continue;
-      if (i > 0) try_half(i - 1);
-      if (i + 1 < words.size()) try_half(i + 1);
-    }
+  void TryHalf(std::span<const std::uint64_t> words, std::size_t index, Use use) const {
+    // As an int, it has its sign in the other bits.
+    const std::uint64_t word = high_half_ << 32 | (words[index] & 0xFFFF'FFFF);
+    const std::uint64_t rest = words[index] >> 32;
+    if ((rest == 0 || rest == 0xFFFF'FFFF) && word - lowest_ < extent_) TryBoxed(index, word, use);
   }
   template <typename Use>
   void TryBoxed(std::size_t index, std::uint64_t word, Use use) const {
@@ -150,12 +133,15 @@ class OddWords {
       if (hit.way != OddWay::kNone) use(index, hit);
     }
   }
-  void MakeBoxes(std::uint64_t highest);
+  void ChooseForms(std::uint64_t highest);
 
   // Returns the number of the first word from `from` on in which the common bytes begin;
   // words.size() if there is none. They may end in the word behind it.
   [[nodiscard]] std::size_t FindCommonBytes(std::span<const std::uint64_t> words,
                                             std::size_t from) const;
+  // Returns the number of the first word from `from` on that may be boxed, or half of a pointer;
+  // words.size() if there is none.
+  [[nodiscard]] std::size_t FindBoxed(std::span<const std::uint64_t> words, std::size_t from) const;
   [[nodiscard]] std::array<OddHit, 2> HitsOf(std::uint64_t word, OddWay way) const;
   [[nodiscard]] OddHit HitOn(std::uint32_t number, std::uint64_t word, OddWay way) const;
 
@@ -169,7 +155,7 @@ class OddWords {
   // same.
   std::array<std::uint8_t, 3> common_{};
   std::size_t common_count_ = 0;  // 0: they have none in common
-  std::vector<Box> boxes_;        // those that the blocks' addresses have enough in common for
+  std::vector<OpenForm> forms_;   // those that the blocks' addresses have enough in common for
   std::uint64_t high_half_ = 0;   // of the blocks' addresses; 0: they have not the same
   mutable std::size_t words_for_boxes_ = std::size_t{4} << 20;
 };
