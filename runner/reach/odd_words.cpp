@@ -33,7 +33,7 @@ using Bits = std::uint64_t;
 
 // How a pointer gets out of the form, and where its bits are in it: all others are a tag's.
 struct BoxForm {
-  Bits (*open)(Bits word);
+  Bits (*unbox)(Bits word);
   Bits (*move)(Bits bits);
 };
 
@@ -116,7 +116,7 @@ void OddWords::ChooseForms(std::uint64_t highest) {
     for (unsigned bit = 0; bit < 64 && bytes < kFewest; bit += 8) {
       bytes = (known >> bit & 0xFF) == 0xFF ? bytes + 1 : 0;
     }
-    if (bytes == kFewest) forms_.push_back(form.open);
+    if (bytes == kFewest) forms_.push_back(form.unbox);
   }
 }
 

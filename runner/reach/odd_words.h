@@ -81,7 +81,7 @@ class OddWords {
 
  private:
   // Takes the pointer out of a word of a form that pointers are kept in.
-  using OpenForm = std::uint64_t (*)(std::uint64_t word);
+  using Unboxing = std::uint64_t (*)(std::uint64_t word);
 
   static constexpr std::uint64_t kAddressMask = (1ULL << 48) - 1;
 
@@ -111,8 +111,8 @@ class OddWords {
     if (cost > words_for_boxes_) return;
     words_for_boxes_ -= cost;
     for (std::size_t i = 0; (i = FindBoxed(words, i)) < words.size(); ++i) {
-      for (const OpenForm open : forms_) {
-        const std::uint64_t word = open(words[i]);
+      for (const Unboxing unbox : forms_) {
+        const std::uint64_t word = unbox(words[i]);
         if (word != words[i] && word - lowest_ < extent_) TryBoxed(i, word, use);
       }
       if (words[i] != high_half_) continue;
@@ -155,7 +155,7 @@ class OddWords {
   // same.
   std::array<std::uint8_t, 3> common_{};
   std::size_t common_count_ = 0;  // 0: they have none in common
-  std::vector<OpenForm> forms_;   // those that the blocks' addresses have enough in common for
+  std::vector<Unboxing> forms_;   // those that the blocks' addresses have enough in common for
   std::uint64_t high_half_ = 0;   // of the blocks' addresses; 0: they have not the same
   mutable std::size_t words_for_boxes_ = std::size_t{4} << 20;
 };

@@ -75,9 +75,9 @@ void ApplyLost(const JudgedSeries& first, Finding& finding) {
   ApplySeries(first, SeriesLength::kShort, finding);
   finding.disposition = Disposition::kSteady;
   finding.is_lost_each_time = true;
-  finding.explanation = fmt::format(
-      "in {} repetitions it grew by {}, which nothing leads to any more but to the last",
-      CountRepetitions(first.series), GrownText(first.series, finding.kind));
+  finding.explanation =
+      fmt::format("in {} repetitions it grew by {}: each loses what the one before had made",
+                  CountRepetitions(first.series), GrownText(first.series, finding.kind));
 }
 
 void ApplyLonger(const RepetitionResult& result, const JudgedSeries& judged, Finding& finding) {

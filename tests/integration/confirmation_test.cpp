@@ -179,7 +179,7 @@ TEST_P(ConfirmationTest, FailsAtOnceForWhatEachRepetitionLoses) {
   EXPECT_EQ(loses["verdict"], "over_budget") << loses;
   const nlohmann::json lost = UsersFindings(loses)[0];
   EXPECT_EQ(lost["disposition"], "steady");
-  EXPECT_THAT(lost.value("explanation", ""), HasSubstr("which nothing leads to any more"));
+  EXPECT_THAT(lost.value("explanation", ""), HasSubstr("each loses what the one before had made"));
   EXPECT_LT(lost["series"].size(), 63U);
   const nlohmann::json keeps = run.Test("Repeated.KeepsTheOnesBefore");
   EXPECT_EQ(keeps["verdict"], "over_budget") << keeps;

@@ -30,6 +30,12 @@ KNOWN_LEAKS = dataclasses.replace(LEAKS, binaries=2)  # of which the report is o
 LOST_MEMORY = Workload(
     name="lost-memory", program="lost_memory", arguments=(), links_gtest=True, tools=PEERS, verdict=Verdict.LEAKY,
     figures=wall("77 tests that lose 1.4 GiB", Bar(plus=3000, text="3 s")))
+BLOCK_EACH = Workload(
+    name="block-each", program="block_each", arguments=(), links_gtest=True, tools=PEERS, defines=(f"TESTS={EMPTY_TESTS}",),
+    verdict=Verdict.LEAKY, least_runs=3,
+    figures=(*wall("100,000 tests of which each loses a block", over_native(1000, "ms", 3)),
+             Figure("peak_mib", "MiB", "100,000 tests of which each loses a block, memory of leakgate's runner",
+                    (Bar(plus=150, text="150 MiB"),), tools=("leakgate",), is_cost=False)))
 THREADS_ALIVE = Workload(
     name="threads-alive", program="threads_alive", arguments=(), links_gtest=True, tools=OWN, verdict=Verdict.LEAKY,
     options=("--confirm=off",), least_runs=5, figures=tuple(
@@ -94,6 +100,6 @@ def verdict_workloads() -> list[Workload]:
         *(workload for name, suite in suites.items() if name != "snappy"  # which has 20 tests
           for workload in one_by_one(suite, f"{name}'s suite", 100)),
         *one_by_one(STATICS, "quick tests that use statics", 60),
-        LEAKS, *with_baseline(suites["yaml-cpp"], "yaml-cpp's suite", 268), LOST_MEMORY, THREADS_ALIVE,
+        LEAKS, *with_baseline(suites["yaml-cpp"], "yaml-cpp's suite", 268), LOST_MEMORY, BLOCK_EACH, THREADS_ALIVE,
         *(beside_heap(millions) for millions in (1, 5, 10)), EMPTY_TESTS_REPORT,
     ]
