@@ -24,6 +24,13 @@ struct LiveChunk {
   std::shared_ptr<const std::vector<FileRange>> data;
 };
 
+// Pages of the map, each of which has 1024 words; each list is sorted.
+struct SearchedFirst {
+  std::vector<std::uint64_t> newest;
+  std::vector<std::uint64_t> others;
+  std::uint64_t last = 0;  // of both
+};
+
 class LiveChunks {
  public:
   // REQUIRES: `fd` outlives the object.
@@ -31,10 +38,12 @@ class LiveChunks {
 
   // Fails if the address space is too small.
   [[nodiscard]] Expected<LiveChunk> Get(std::uint32_t chunk);
+  // Likewise, without asking the kernel whether there are more pages than there were before.
+  [[nodiscard]] Expected<LiveChunk> GetAsKnown(std::uint32_t chunk);
 
-  // Which pages of the map to search for blocks first, by address; each has 1024 words.
-  [[nodiscard]] std::set<std::uint64_t> PagesSearchedFirst();
-  void SearchFirst(std::set<std::uint64_t> pages);
+  // Which pages of the map to search for blocks first: the last few hundred that SearchFirst named.
+  [[nodiscard]] SearchedFirst PagesSearchedFirst();
+  void SearchFirst(const std::set<std::uint64_t>& pages);
 
   // Releases the memory that reading has mapped. It is mapped again when it is read.
   void ReleasePages();
@@ -47,12 +56,13 @@ class LiveChunks {
   };
 
   [[nodiscard]] Expected<std::shared_ptr<const Mapping>> Map(std::uint32_t chunk);
+  [[nodiscard]] Expected<LiveChunk> GetLocked(std::uint32_t chunk, bool asks_kernel);
 
   const UniqueFd& fd_;
   std::mutex mutex_;
   std::map<std::uint32_t, Known> known_;
-  std::size_t kept_ = 0;  // mappings
-  std::set<std::uint64_t> searched_first_;
+  std::size_t kept_ = 0;                       // mappings
+  std::vector<std::uint64_t> searched_first_;  // the newest last
 };
 
 }  // namespace leakgate

@@ -224,8 +224,9 @@ Expected<void> RegionReader::ForEachChunk(Use use) const {
 // Calls `use(stretch)` for each part of the chunk that has pages.
 template <typename Use>
 Expected<void> RegionReader::ForEachStretch(std::uint64_t directory_index, std::uint32_t chunk,
-                                            Use use) const {
-  LEAKGATE_TRY_ASSIGN(const LiveChunk known, chunks_->Get(chunk));
+                                            Use use, Pages pages) const {
+  LEAKGATE_TRY_ASSIGN(const LiveChunk known,
+                      pages == Pages::kNow ? chunks_->Get(chunk) : chunks_->GetAsKnown(chunk));
   const std::uint64_t begin = region_offset::kChunks + chunk * kChunkBytes;
   for (const FileRange& range : *known.data) {
     use(Stretch{LiveWords(known.mapping->data()), (range.begin - begin) / sizeof(std::uint32_t),
@@ -233,6 +234,13 @@ Expected<void> RegionReader::ForEachStretch(std::uint64_t directory_index, std::
                 directory_index << kChunkShift});
   }
   return {};
+}
+
+// Calls `use(stretch)` for each part of the chunk at this place of the directory, if there is one.
+template <typename Use>
+Expected<void> RegionReader::ReadChunk(std::uint64_t directory_index, Pages pages, Use use) const {
+  const std::uint32_t chunk = ChunkAt(directory_index);
+  return chunk == 0 ? Expected<void>() : ForEachStretch(directory_index, chunk - 1, use, pages);
 }
 
 // Calls `use(stretch)`, which counts blocks with `scan`, for all parts of the map that have pages,
@@ -328,6 +336,24 @@ void ReadWords(const Stretch& stretch, std::uint64_t begin, std::uint64_t end, C
   }
 }
 
+// Does so for the pages of the stretch in [begin, end), and skips those that have none. All words
+// before `next` have been read; it is moved on.
+template <typename GetContext, typename Use>
+void ReadPages(const Stretch& stretch, std::uint64_t begin, std::uint64_t end, ContextRange range,
+               GlanceCount& count, std::uint64_t& next, const GetContext& get_context,
+               const Use& use) {
+  for (std::uint64_t page = begin; page < end; page += kWordsPerMapPage) {
+    const std::uint64_t behind = page + kWordsPerMapPage;
+    const PageGlance glance = GlanceAt(stretch.words.At(page), range);
+    count.Add(glance.starts);
+    // A block at a page's end has its context in the next one: behind the chunk, in none.
+    if (!glance.may_have_wanted && behind != kChunkWords) continue;
+    const std::uint64_t from = page == stretch.begin ? page : page - 1;
+    ReadWords(stretch, std::max(next, from), behind, range, get_context, use);
+    next = behind;
+  }
+}
+
 }  // namespace
 
 // Finds the live blocks whose contexts are in `range`, and that are wanted. Blocks within blocks
@@ -343,17 +369,8 @@ Expected<std::vector<LiveBlock>> RegionReader::FindBlocks(ContextRange range,
     if (is_wanted(block)) found.push_back(block);
   };
   const auto read = [&](const Stretch& stretch) {
-    std::uint64_t next = stretch.begin;  // the first word that has not been read for blocks
-    for (std::uint64_t page = stretch.begin; page < stretch.end; page += kWordsPerMapPage) {
-      const std::uint64_t end = page + kWordsPerMapPage;
-      const PageGlance glance = GlanceAt(stretch.words.At(page), range);
-      count.Add(glance.starts);
-      // A block at a page's end has its context in the next one: behind the chunk, in none.
-      if (!glance.may_have_wanted && end != kChunkWords) continue;
-      const std::uint64_t begin = page == stretch.begin ? page : page - 1;
-      ReadWords(stretch, std::max(next, begin), end, range, get_context, use);
-      next = end;
-    }
+    std::uint64_t next = stretch.begin;
+    ReadPages(stretch, stretch.begin, stretch.end, range, count, next, get_context, use);
   };
   LEAKGATE_TRY(ReadMap(count, read));
   return found;
@@ -392,7 +409,7 @@ Expected<std::vector<LiveBlock>> RegionReader::StillLive(std::span<const LiveBlo
       chunk.reset();
       const std::uint32_t entry = ChunkAt(index);
       if (entry != 0) {
-        LEAKGATE_TRY_ASSIGN(chunk, chunks_->Get(entry - 1));
+        LEAKGATE_TRY_ASSIGN(chunk, chunks_->GetAsKnown(entry - 1));
       }
     }
     if (!chunk) continue;
@@ -434,8 +451,12 @@ CountOfWindow CountBlocks(const WindowRecord& record, std::uint32_t window,
   return count;
 }
 
+constexpr std::uint64_t kPagesBehind = 4096;  // of 64 MiB of heap
+constexpr std::uint64_t kPagesAtOnce = 64;
+
 // The pages of the map in which blocks are, and those around them, where allocators go on.
-std::set<std::uint64_t> PagesAround(const std::vector<LiveBlock>& blocks) {
+// Where these are too many, those around the last block are returned: the heap may grow from there.
+std::set<std::uint64_t> PagesAround(std::span<const LiveBlock> blocks) {
   constexpr std::size_t kMost = 256;
   std::set<std::uint64_t> pages;
   for (const LiveBlock& block : blocks) {
@@ -443,7 +464,7 @@ std::set<std::uint64_t> PagesAround(const std::vector<LiveBlock>& blocks) {
     for (std::uint64_t near = page - (page != 0 ? 1 : 0); near <= page + 1; ++near) {
       pages.insert(near);
     }
-    if (pages.size() > kMost) return {};
+    if (pages.size() > kMost) return PagesAround(blocks.last(1));
   }
   return pages;
 }
@@ -466,27 +487,62 @@ Expected<std::vector<LiveBlock>> RegionReader::LiveBlocks(std::uint32_t window) 
   };
   const CountOfWindow count = count_now();
   std::vector<LiveBlock> near;
-  const std::set<std::uint64_t> pages = chunks_->PagesSearchedFirst();
-  for (auto page = pages.begin(); page != pages.end();) {
-    const std::uint64_t index = *page / kPagesOfChunk;
-    const auto end = pages.lower_bound((index + 1) * kPagesOfChunk);
+  const auto get_context = [&](std::uint32_t context) { return Context(context); };
+  const auto use = [&](const LiveBlock& block) {
+    if (is_wanted(block)) near.push_back(block);
+  };
+  GlanceCount glanced;
+  const auto search = [&](std::span<const std::uint64_t> pages) -> Expected<void> {
+    for (auto page = pages.begin(); page != pages.end();) {
+      const std::uint64_t index = *page / kPagesOfChunk;
+      const auto end = std::lower_bound(page, pages.end(), (index + 1) * kPagesOfChunk);
+      std::uint64_t next = 0;
+      const auto read = [&](const Stretch& stretch) {
+        for (auto at = page; at != end; ++at) {
+          const std::uint64_t word = *at % kPagesOfChunk * kWordsPerMapPage;
+          if (word < stretch.begin || word >= stretch.end) continue;
+          ReadPages(stretch, word, word + kWordsPerMapPage, contexts, glanced, next, get_context,
+                    use);
+        }
+      };
+      LEAKGATE_TRY(ReadChunk(index, Pages::kKnown, read));
+      page = end;
+    }
+    return {};
+  };
+  const SearchedFirst pages = chunks_->PagesSearchedFirst();
+  LEAKGATE_TRY(search(pages.newest));
+  if (near.size() < count.blocks) LEAKGATE_TRY(search(pages.others));
+  // Behind them, the heap may have grown.
+  std::uint64_t page = pages.last + 1;
+  const bool may_be_behind = !pages.newest.empty() && count.threads == 1;
+  const std::uint64_t last = may_be_behind ? page + kPagesBehind : page;
+  while (page < last && near.size() < count.blocks) {
+    const std::uint64_t chunk_end = (page / kPagesOfChunk + 1) * kPagesOfChunk;
+    std::uint64_t next = page % kPagesOfChunk * kWordsPerMapPage;
     const auto read = [&](const Stretch& stretch) {
-      for (auto at = page; at != end; ++at) {
-        const std::uint64_t word = *at % kPagesOfChunk * kWordsPerMapPage;
-        ReadWords(
-            stretch, std::max(word, stretch.begin), std::min(word + kWordsPerMapPage, stretch.end),
-            contexts, [&](std::uint32_t context) { return Context(context); },
-            [&](const LiveBlock& block) {
-              if (is_wanted(block)) near.push_back(block);
-            });
+      std::uint64_t word = std::max(page % kPagesOfChunk * kWordsPerMapPage, stretch.begin);
+      while (word < stretch.end && near.size() < count.blocks) {
+        const std::uint64_t end = std::min(word + kPagesAtOnce * kWordsPerMapPage, stretch.end);
+        ReadPages(stretch, word, end, contexts, glanced, next, get_context, use);
+        word = end;
       }
     };
-    const std::uint32_t chunk = ChunkAt(index);
-    if (chunk != 0) LEAKGATE_TRY(ForEachStretch(index, chunk - 1, read));
-    page = end;
+    LEAKGATE_TRY(ReadChunk(page / kPagesOfChunk, Pages::kNow, read));
+    page = chunk_end;
   }
+  // A block at a page's end may have been found twice.
+  std::sort(near.begin(), near.end(),
+            [](const LiveBlock& a, const LiveBlock& b) { return a.address < b.address; });
+  const auto is_same = [](const LiveBlock& a, const LiveBlock& b) {
+    return a.address == b.address;
+  };
+  near.erase(std::unique(near.begin(), near.end(), is_same), near.end());
   const bool has_all = count.threads == 1 && !near.empty() && count.blocks == near.size();
-  if (has_all && count == count_now()) return near;
+  if (has_all && count == count_now()) {
+    chunks_->SearchFirst(PagesAround(near));
+    return near;
+  }
 
   LEAKGATE_TRY_ASSIGN(std::vector<LiveBlock> found, FindBlocks(contexts, is_wanted));
   chunks_->SearchFirst(PagesAround(found));

@@ -162,10 +162,14 @@ class RegionReader {
   Expected<void> ForEachChunk(Use use) const;
   template <typename Scan, typename Use>
   Expected<void> ForEachBlock(Scan& scan, Use use) const;
+  enum class Pages { kNow, kKnown };  // that there are, or that there were when last asked
   template <typename Scan, typename Use>
   Expected<void> ReadMap(Scan& scan, Use use) const;
   template <typename Use>
-  Expected<void> ForEachStretch(std::uint64_t directory_index, std::uint32_t chunk, Use use) const;
+  Expected<void> ReadChunk(std::uint64_t directory_index, Pages pages, Use use) const;
+  template <typename Use>
+  Expected<void> ForEachStretch(std::uint64_t directory_index, std::uint32_t chunk, Use use,
+                                Pages pages = Pages::kNow) const;
 
   const UniqueFd* fd_;
   Mapping mapping_;

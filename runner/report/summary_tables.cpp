@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <numeric>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "runner/attribution/leak_identity.h"
@@ -87,21 +90,11 @@ std::string PathOfLargest(const WindowResult& window) {
   return largest == window.findings.end() ? "" : SymbolicPath(largest->stack);
 }
 
-bool IsSame(const WindowResult& a, const WindowResult& b) {
-  if (a.kind != b.kind || a.name != b.name || a.started_by != b.started_by) return false;
-  return a.kind != WindowKind::kProcess || PathOfLargest(a) == PathOfLargest(b);
-}
-
-void Add(std::vector<RepeatedFailure>& failures, const WindowResult& window) {
-  const auto known =
-      std::find_if(failures.begin(), failures.end(),
-                   [&](const RepeatedFailure& failure) { return IsSame(*failure.first, window); });
-  if (known == failures.end()) {
-    failures.push_back({.first = &window, .largest = &window, .iterations = 1});
-    return;
-  }
-  ++known->iterations;
-  if (window.outstanding.bytes > known->largest->outstanding.bytes) known->largest = &window;
+// Equal for windows that are one failure.
+using FailureKey = std::tuple<WindowKind, std::string_view, std::string_view, std::string>;
+FailureKey KeyOf(const WindowResult& window) {
+  const bool is_process = window.kind == WindowKind::kProcess;
+  return {window.kind, window.name, window.started_by, is_process ? PathOfLargest(window) : ""};
 }
 
 void AddRows(std::vector<Row>& rows, const RepeatedFailure& failure) {
@@ -174,8 +167,14 @@ std::string Heaviest(const RunResult& result) {
 
 std::vector<RepeatedFailure> CollectFailures(const RunResult& result) {
   std::vector<RepeatedFailure> failures;
+  std::map<FailureKey, std::size_t> known;
   for (const WindowResult& window : result.windows) {
-    if (window.verdict == Verdict::kOverBudget) Add(failures, window);
+    if (window.verdict != Verdict::kOverBudget) continue;
+    const auto [at, is_new] = known.try_emplace(KeyOf(window), failures.size());
+    if (is_new) failures.push_back({.first = &window, .largest = &window});
+    RepeatedFailure& failure = failures[at->second];
+    ++failure.iterations;
+    if (window.outstanding.bytes > failure.largest->outstanding.bytes) failure.largest = &window;
   }
   return failures;
 }

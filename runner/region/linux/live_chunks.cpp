@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -63,6 +64,15 @@ Expected<std::shared_ptr<const Mapping>> LiveChunks::Map(std::uint32_t chunk) {
 
 Expected<LiveChunk> LiveChunks::Get(std::uint32_t chunk) {
   const std::scoped_lock lock(mutex_);
+  return GetLocked(chunk, true);
+}
+
+Expected<LiveChunk> LiveChunks::GetAsKnown(std::uint32_t chunk) {
+  const std::scoped_lock lock(mutex_);
+  return GetLocked(chunk, false);
+}
+
+Expected<LiveChunk> LiveChunks::GetLocked(std::uint32_t chunk, bool asks_kernel) {
   std::shared_ptr<const Mapping> mapping = known_[chunk].mapping;
   if (mapping == nullptr) {
     LEAKGATE_TRY_ASSIGN(std::shared_ptr<const Mapping> mapped, Map(chunk));
@@ -71,21 +81,35 @@ Expected<LiveChunk> LiveChunks::Get(std::uint32_t chunk) {
   const std::uint64_t begin = region_offset::kChunks + chunk * kChunkBytes;
   const FileRange range{begin, begin + kChunkBytes};
   Known& known = known_[chunk];
-  if (known.data == nullptr || CountPages(fd_, range) != known.pages) {
+  if (known.data == nullptr || (asks_kernel && CountPages(fd_, range) != known.pages)) {
     known.data = std::make_shared<const std::vector<FileRange>>(DataRanges(fd_, range));
     known.pages = PagesIn(*known.data);
   }
   return LiveChunk{std::move(mapping), known.data};
 }
 
-std::set<std::uint64_t> LiveChunks::PagesSearchedFirst() {
+SearchedFirst LiveChunks::PagesSearchedFirst() {
+  constexpr std::size_t kNewest = 8;
   const std::scoped_lock lock(mutex_);
-  return searched_first_;
+  const std::size_t others = searched_first_.size() - std::min(searched_first_.size(), kNewest);
+  const auto newest = searched_first_.begin() + static_cast<std::ptrdiff_t>(others);
+  SearchedFirst pages{.newest = {newest, searched_first_.end()},
+                      .others = {searched_first_.begin(), newest}};
+  for (std::vector<std::uint64_t>* const part : {&pages.newest, &pages.others}) {
+    std::sort(part->begin(), part->end());
+    if (!part->empty()) pages.last = std::max(pages.last, part->back());
+  }
+  return pages;
 }
 
-void LiveChunks::SearchFirst(std::set<std::uint64_t> pages) {
+void LiveChunks::SearchFirst(const std::set<std::uint64_t>& pages) {
+  constexpr std::size_t kMost = 256;
   const std::scoped_lock lock(mutex_);
-  searched_first_ = std::move(pages);
+  std::erase_if(searched_first_, [&](std::uint64_t page) { return pages.contains(page); });
+  searched_first_.insert(searched_first_.end(), pages.begin(), pages.end());
+  if (searched_first_.size() <= kMost) return;
+  searched_first_.erase(searched_first_.begin(),
+                        searched_first_.end() - static_cast<std::ptrdiff_t>(kMost));
 }
 
 void LiveChunks::ReleasePages() {
