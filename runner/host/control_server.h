@@ -21,6 +21,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -107,7 +108,10 @@ class ControlServer {
   // Serves the processes that have sent or disconnected, in the order in which they connected, some
   // of each user. Returns whether any had.
   bool ServeClients();
-  void DropOldestSilent();
+  // Drops a client that has sent nothing for long, and returns true; or waits a moment for one.
+  // REQUIRES: there is a client.
+  bool PauseOrDrop();
+  [[nodiscard]] std::ptrdiff_t OldestSilent() const;  // in clients_
   void NoteUnserved(const ControlPeer& peer, const std::exception& error);
   void GiveUp(const std::string& why);
 

@@ -73,8 +73,8 @@ Expected<UniqueFd> Listen(const std::string& name) {
 }
 
 constexpr std::chrono::milliseconds kShortPause(5);
-// If no descriptor is left, the client that has just connected gets this time to send its message,
-// before another one takes its place.
+// If there is no room for another client, the one whose place it would take has had this time to
+// send its message.
 constexpr std::chrono::milliseconds kTimeToSpeak(100);
 
 bool IsForWantOfDescriptors(int error) { return error == EMFILE || error == ENFILE; }
@@ -213,12 +213,10 @@ UniqueFd ControlServer::Accept() {
   if (clients_.empty()) {
     spare_.Reset();
   } else if (!ServeClients()) {
-    if (Clock::now() - clients_.front().since < kTimeToSpeak) {
-      std::this_thread::sleep_for(kShortPause);
+    if (!PauseOrDrop()) {
       errno = EAGAIN;
       return {};
     }
-    DropOldestSilent();
   }
   return accept();
 }
@@ -238,7 +236,7 @@ bool ControlServer::AcceptAll() {
     if (!MayConnect(client.peer)) continue;
     clients_.push_back(std::move(client));
     while (clients_.size() >= most_clients_) {
-      if (!ServeClients()) DropOldestSilent();
+      if (!ServeClients()) PauseOrDrop();
     }
   }
   return false;
@@ -267,8 +265,19 @@ bool ControlServer::ServeClients() {
   return removed != 0;
 }
 
+// Many processes that begin at once have connected before the first of them sends its message.
+bool ControlServer::PauseOrDrop() {
+  const auto client = clients_.begin() + OldestSilent();
+  if (Clock::now() - client->since >= kTimeToSpeak) {
+    clients_.erase(client);
+    return true;
+  }
+  std::this_thread::sleep_for(kShortPause);
+  return false;
+}
+
 // REQUIRES: there is a client.
-void ControlServer::DropOldestSilent() {
+std::ptrdiff_t ControlServer::OldestSilent() const {
   const auto most_by = [&](const auto& key, const auto& counts) {
     std::map<decltype(key(clients_[0])), std::size_t> sizes;
     for (const Client& client : clients_) {
@@ -282,9 +291,10 @@ void ControlServer::DropOldestSilent() {
                             [](const Client&) { return true; });
   const auto is_of_user = [&](const Client& client) { return client.peer.uid == user; };
   const int pid = most_by([](const Client& client) { return client.peer.pid; }, is_of_user);
-  clients_.erase(std::find_if(clients_.begin(), clients_.end(), [&](const Client& client) {
+  const auto oldest = std::find_if(clients_.begin(), clients_.end(), [&](const Client& client) {
     return is_of_user(client) && client.peer.pid == pid;
-  }));
+  });
+  return oldest - clients_.begin();
 }
 
 void ControlServer::NoteUnserved(const ControlPeer& peer, const std::exception& error) {
