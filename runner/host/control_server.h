@@ -108,9 +108,10 @@ class ControlServer {
   // Serves the processes that have sent or disconnected, in the order in which they connected, some
   // of each user. Returns whether any had.
   bool ServeClients();
-  // Drops a client that has sent nothing for long, and returns true; or waits a moment for one.
-  // REQUIRES: there is a client.
-  bool PauseOrDrop();
+  // Drops the client that OldestSilent names, and returns true; or waits a moment for it if `waits`
+  // and it has not had its time yet. REQUIRES: there is a client.
+  enum class Waits { kForOwnUser, kForAll };
+  bool PauseOrDrop(Waits waits);
   [[nodiscard]] std::ptrdiff_t OldestSilent() const;  // in clients_
   void NoteUnserved(const ControlPeer& peer, const std::exception& error);
   void GiveUp(const std::string& why);

@@ -213,7 +213,7 @@ UniqueFd ControlServer::Accept() {
   if (clients_.empty()) {
     spare_.Reset();
   } else if (!ServeClients()) {
-    if (!PauseOrDrop()) {
+    if (!PauseOrDrop(Waits::kForAll)) {
       errno = EAGAIN;
       return {};
     }
@@ -236,7 +236,7 @@ bool ControlServer::AcceptAll() {
     if (!MayConnect(client.peer)) continue;
     clients_.push_back(std::move(client));
     while (clients_.size() >= most_clients_) {
-      if (!ServeClients()) PauseOrDrop();
+      if (!ServeClients()) PauseOrDrop(Waits::kForOwnUser);
     }
   }
   return false;
@@ -266,9 +266,11 @@ bool ControlServer::ServeClients() {
 }
 
 // Many processes that begin at once have connected before the first of them sends its message.
-bool ControlServer::PauseOrDrop() {
+// Other users, who may connect to be in the way, do not make them wait.
+bool ControlServer::PauseOrDrop(Waits waits) {
   const auto client = clients_.begin() + OldestSilent();
-  if (Clock::now() - client->since >= kTimeToSpeak) {
+  const bool may_wait = waits == Waits::kForAll || IsThisUser(client->peer.uid);
+  if (!may_wait || Clock::now() - client->since >= kTimeToSpeak) {
     clients_.erase(client);
     return true;
   }
