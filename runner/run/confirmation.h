@@ -33,10 +33,8 @@ class Confirmation {
   Confirmation(RepetitionSetup setup, const ConfirmationLimits& limits)
       : repeater_(std::move(setup), limits) {}
 
-  // As TestRepeater::SetTime.
-  void SetTime(std::chrono::nanoseconds program, std::chrono::nanoseconds tests) {
-    repeater_.SetTime(program, tests);
-  }
+  // As TestRepeater::ShareTime.
+  void ShareTime(std::chrono::nanoseconds tests) { repeater_.ShareTime(tests); }
 
   // Returns whether Confirm would repeat the window's test.
   [[nodiscard]] static bool IsOpen(const WindowResult& window);

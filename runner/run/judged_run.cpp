@@ -154,7 +154,7 @@ class JudgedRun {
     result.program = end;
     result.failures = prepared_.budgets.ListExpired();
     CollectWindows(result);
-    confirmations_->ConfirmAll(WhyNotRepeated(result), Clock::now() - begin_, result);
+    confirmations_->ConfirmAll(WhyNotRepeated(result), result);
     was_late_ = !has_timed_out_ && IsTimeUp();
     AddReasons(server_failure, result);
     AddWarnings(result);

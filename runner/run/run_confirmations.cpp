@@ -59,8 +59,7 @@ void RunConfirmations::ConfirmNow(WindowResult& window) {
   if (MayBeExplained(window)) inline_.Explain(window);
 }
 
-void RunConfirmations::ConfirmAll(const std::string& why_not, std::chrono::nanoseconds ran,
-                                  RunResult& result) {
+void RunConfirmations::ConfirmAll(const std::string& why_not, RunResult& result) {
   EndSignalDeferral signals;
   const auto is_cancelled = [&] {
     was_interrupted_ = signals.WasAskedToEnd();
@@ -76,7 +75,7 @@ void RunConfirmations::ConfirmAll(const std::string& why_not, std::chrono::nanos
     for (const WindowResult* const window : windows) {
       if (open.insert(window->name).second) once += window->end - window->begin;
     }
-    after.SetTime(ran, once);
+    after.ShareTime(once);
     after.PrepareTogether(windows);
     for (const WindowResult* const window : windows) {
       Tell(window->name, open.size(), begun);

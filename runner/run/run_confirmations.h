@@ -29,7 +29,7 @@ class RunConfirmations {
   // Confirms all windows that are still open, and explains what exceeds its limits, unless
   // `why_not` says why no test can be repeated. Called on the main thread. A signal that asks the
   // runner to end only interrupts this, if the interruption does not take long.
-  void ConfirmAll(const std::string& why_not, std::chrono::nanoseconds ran, RunResult& result);
+  void ConfirmAll(const std::string& why_not, RunResult& result);
 
   bool was_interrupted() const { return was_interrupted_; }
 

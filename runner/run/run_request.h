@@ -57,8 +57,8 @@ class RunProgress {
 struct ConfirmationLimits {
   std::chrono::milliseconds test = std::chrono::seconds(60);  // for all repetitions of one test
   std::chrono::milliseconds run = std::chrono::minutes(5);    // for all tests together
-  // For all tests together, as far as none grows each time; if not set, twice as long as the
-  // program ran, and five seconds.
+  // For all tests together, as far as none grows each time. It makes the repetitions fewer, so that
+  // growth that comes seldom may be missed or stay unconfirmed.
   std::optional<std::chrono::milliseconds> time;
   // What is about to fail for growth is given so long to be freed; 0: no time.
   std::chrono::milliseconds wait = std::chrono::seconds(6);

@@ -171,11 +171,15 @@ bool AnyIs(const SoFar& so_far, const AskedStacks& asked, SeriesLength length,
   });
 }
 
-bool NeedsMore(const TestOutcome& outcome) {
+bool FirstShows(const TestOutcome& outcome, const std::set<Growth>& wanted) {
   const RepetitionResult& first = outcome.first;
-  return first.problem.empty() &&
-         AnyIs({first.series, first.all, first.by_test}, outcome.Open(), SeriesLength::kShort,
-               {Growth::kSteady, Growth::kIrregular});
+  return AnyIs({first.series, first.all, first.by_test}, outcome.Open(), SeriesLength::kShort,
+               wanted);
+}
+
+bool NeedsMore(const TestOutcome& outcome) {
+  return outcome.first.problem.empty() &&
+         FirstShows(outcome, {Growth::kSteady, Growth::kIrregular});
 }
 
 bool IsSteadyByItself(const SeriesBySite& series, const AskedStack& asked, SeriesLength length) {

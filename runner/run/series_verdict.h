@@ -40,6 +40,9 @@ using TestOutcomes = std::map<std::string, TestOutcome>;  // by test
 [[nodiscard]] bool AnyIs(const SoFar& so_far, const AskedStacks& asked, SeriesLength length,
                          const std::set<Growth>& wanted);
 
+// Returns whether anything that is open, or the sum, is one of `wanted` in the first series.
+[[nodiscard]] bool FirstShows(const TestOutcome& outcome, const std::set<Growth>& wanted);
+
 // Returns whether the first series of the test is about to fail it, or tells too little.
 [[nodiscard]] bool NeedsMore(const TestOutcome& outcome);
 

@@ -173,22 +173,17 @@ bool GrowsAmongOthers(const GrowthOfTest& growth, const TestOutcome& outcome) {
 
 }  // namespace
 
-void TestRepeater::SetTime(std::chrono::nanoseconds program, std::chrono::nanoseconds tests) {
-  using std::chrono::milliseconds;
-  time_ = limits_.time.value_or(std::chrono::duration_cast<milliseconds>(2 * program) +
-                                milliseconds(std::chrono::seconds(5)));
-  const std::int64_t most = *time_ / std::max(tests, std::chrono::nanoseconds(1));
+void TestRepeater::ShareTime(std::chrono::nanoseconds tests) {
+  if (!limits_.time) return;
+  const std::int64_t most = *limits_.time / std::max(tests, std::chrono::nanoseconds(1));
   most_first_ =
       static_cast<int>(std::clamp<std::int64_t>(most, kLeastRepetitions, kMostRepetitions));
 }
 
 std::chrono::milliseconds TestRepeater::TimeLeft() const {
-  using std::chrono::milliseconds;
-  if (!time_) return kLongestSeries;
-  const auto left = *time_ - std::chrono::duration_cast<milliseconds>(spent_ - spent_on_growth_);
-  // Unless the user says how long, most series are given the time that tells what is bounded.
-  constexpr std::chrono::seconds kLeast(2);
-  return std::max<milliseconds>(left, limits_.time ? milliseconds(0) : milliseconds(kLeast));
+  if (!limits_.time) return kLongestSeries;
+  return *limits_.time -
+         std::chrono::duration_cast<std::chrono::milliseconds>(spent_ - spent_on_growth_);
 }
 
 std::string TestRepeater::Limit(RepetitionRequest& request) const {
@@ -293,8 +288,7 @@ RepetitionResult TestRepeater::RepeatForLong(const WindowResult& window,
   RepetitionRequest request;
   request.repetitions = kMostRepetitions;
   request.timeout = std::min(limits_.test, kLongestSeries);
-  const bool may_fail = AnyIs({outcome.first.series, outcome.first.all, outcome.first.by_test},
-                              asked, SeriesLength::kShort, {Growth::kSteady});
+  const bool may_fail = FirstShows(outcome, {Growth::kSteady});
   if (!may_fail) request.timeout = std::min(request.timeout, TimeLeft());
   if (request.timeout <= std::chrono::milliseconds(0)) {
     return {"no time was left to repeat it (--confirm-time)", {}};

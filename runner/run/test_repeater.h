@@ -9,7 +9,6 @@
 #include <functional>
 #include <limits>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -26,10 +25,9 @@ class TestRepeater {
   TestRepeater(RepetitionSetup setup, const ConfirmationLimits& limits)
       : setup_(std::move(setup)), limits_(limits) {}
 
-  // Tells how long the program ran, and how long the tests that are to be repeated took of that:
-  // where they are many and slow, each is repeated fewer times, and what tells nothing yet is not
-  // repeated for longer than the time that is left. Before that, no time is too long.
-  void SetTime(std::chrono::nanoseconds program, std::chrono::nanoseconds tests);
+  // Shares out ConfirmationLimits::time, if it is set, among the tests that are to be repeated,
+  // which took `tests` together: each is repeated fewer times, but two at least.
+  void ShareTime(std::chrono::nanoseconds tests);
 
   // Makes the first series of the window's test, alone in its process.
   RepetitionResult RepeatFirst(const WindowResult& window, const AskedStacks& asked);
@@ -76,8 +74,7 @@ class TestRepeater {
   ConfirmationLimits limits_;
   std::chrono::nanoseconds spent_{};
   std::chrono::nanoseconds spent_on_growth_{};        // of that, on what grew each time
-  std::optional<std::chrono::milliseconds> time_;     // ConfirmationLimits::time
-  int most_first_ = std::numeric_limits<int>::max();  // repetitions that `time_` is enough for
+  int most_first_ = std::numeric_limits<int>::max();  // repetitions of a first series
 };
 
 }  // namespace leakgate

@@ -320,6 +320,14 @@ TEST_P(ConfirmationTest, SpendsTheTimeOfWhatDoesNotGrowOnFewerRepetitions) {
 
 LEAKGATE_IN_BOTH_MODES(ConfirmationTest);
 
+// It takes ten seconds to tell; a slow machine may not have the time.
+TEST(ConfirmationOfSeldomGrowthTest, HasTheTimeThatItNeeds) {
+  const GatedRun run =
+      RunByDefault({FixturePath("policy_untouched"), "--gtest_filter=*.KeepsOneEachThirdTime"});
+  const bool fails = run.Test("Repeated.KeepsOneEachThirdTime")["verdict"] == "over_budget";
+  EXPECT_TRUE(fails || run.report["confirming_seconds"] > 8.0) << run.report;
+}
+
 TEST(ConfirmationUnderAnotherMainTest, SaysThatNoTestRan) {
   const GatedRun run = RunByDefault({FixturePath("filtering_main")});
 

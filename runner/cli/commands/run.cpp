@@ -124,9 +124,10 @@ void DeclareGating(RunCommand& command, OptionList& options) {
                     "When to repeat tests that retain memory, or did more than their budgets "
                     "permit: after the program has ended (default), inline (while the test "
                     "waits), or off");
-  options.Add("--confirm-time", TextWord("SECONDS"), request.confirmation.time, ParseSeconds,
-              "For the repetitions of all tests, as far as none grows each time. Default: twice as "
-              "long as the program ran, and 5 s");
+  options.Add(
+      "--confirm-time", TextWord("SECONDS"), request.confirmation.time, ParseSeconds,
+      "For the repetitions of all tests, as far as none grows each time: tests are repeated "
+      "fewer times, so that what grows seldom may not be told. Default: no such limit");
   options.Add("--confirm-test-timeout", TextWord("SECONDS"), request.confirmation.test,
               ParseSeconds, "For the repetitions of one test. Default: 60");
   options.Add("--confirm-run-timeout", TextWord("SECONDS"), request.confirmation.run, ParseSeconds,
