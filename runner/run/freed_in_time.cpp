@@ -9,23 +9,36 @@
 namespace leakgate {
 namespace {
 
-bool MayGoInTime(const Finding& finding) {
-  return finding.disposition == Disposition::kSteady &&
-         finding.kind != AllocationKind::kThreadStack && !finding.is_lost_each_time;
+bool LeavesThreads(const WindowResult& window) {
+  return std::any_of(window.mappings.begin(), window.mappings.end(), [](const Finding& finding) {
+    return finding.kind == AllocationKind::kThreadStack &&
+           finding.disposition == Disposition::kSteady;
+  });
+}
+
+// A thread that ends in time frees what it holds, of which few repetitions were seen: more of them
+// might have had too many threads.
+bool MayGoInTime(const Finding& finding, bool leaves_threads) {
+  if (finding.disposition == Disposition::kSteady) return !finding.is_lost_each_time;
+  return leaves_threads && finding.disposition == Disposition::kUnconfirmed &&
+         !finding.series.empty() && !IsLost(finding.reach);
 }
 
 template <typename Do>
 void ForEachGrowing(WindowResult& window, Do act) {
+  const bool leaves_threads = LeavesThreads(window);
   for (std::vector<Finding>* const findings : {&window.findings, &window.mappings}) {
     for (Finding& finding : *findings) {
-      if (MayGoInTime(finding)) act(finding);
+      if (MayGoInTime(finding, leaves_threads)) act(finding);
     }
   }
 }
 
 template <typename Is>
 bool AnyGrowing(const WindowResult& window, Is is) {
-  const auto is_one = [&](const Finding& finding) { return MayGoInTime(finding) && is(finding); };
+  const auto is_one = [&, leaves_threads = LeavesThreads(window)](const Finding& finding) {
+    return MayGoInTime(finding, leaves_threads) && is(finding);
+  };
   return std::any_of(window.findings.begin(), window.findings.end(), is_one) ||
          std::any_of(window.mappings.begin(), window.mappings.end(), is_one);
 }
@@ -83,11 +96,12 @@ FreedInTime FreedOf(const SoFar& so_far, const WindowResult& window, const Findi
                                                     : Amount{}));
 }
 
-// n and m of judge/pause.h, for tests that take `once` together.
-RepetitionPauses PausesFor(std::chrono::nanoseconds once) {
+// n and m of judge/pause.h, for tests that take `once` together. Threads stay few, for a process
+// may not have thousands.
+RepetitionPauses PausesFor(std::chrono::nanoseconds once, bool leaves_threads) {
   constexpr std::chrono::seconds kEach(1);
   const std::int64_t times = kEach / std::max(once, std::chrono::nanoseconds(1));
-  const int each = static_cast<int>(std::clamp<std::int64_t>(times, 6, 1000));
+  const int each = static_cast<int>(std::clamp<std::int64_t>(times, 6, leaves_threads ? 48 : 1000));
   return {.each = each, .more = std::max(1, each / 16)};
 }
 
@@ -104,10 +118,12 @@ RepetitionRequest PauseRequestFor(const RepetitionSetup& setup, const Confirmati
   RepetitionRequest request;
   std::chrono::nanoseconds once{};
   std::set<std::string> names;
+  bool leaves_threads = false;
   for (WindowResult* const window : windows) {
     ForEachGrowing(*window,
                    [&](const Finding& finding) { request.call_sites.insert(SeriesKey(finding)); });
     request.may_fail = request.may_fail || window->status != TestStatus::kPassed;
+    leaves_threads = leaves_threads || LeavesThreads(*window);
     if (!names.insert(window->name).second) continue;
     if (CountsInSum counts = CountsFor(setup, *window)) {
       request.counts_by_test[window->name] = std::move(counts);
@@ -115,7 +131,7 @@ RepetitionRequest PauseRequestFor(const RepetitionSetup& setup, const Confirmati
     once += window->end - window->begin;
   }
   request.tests.assign(names.begin(), names.end());
-  request.pauses = PausesFor(once);
+  request.pauses = PausesFor(once, leaves_threads);
   request.pauses->time = limits.wait;
   request.once = once;
   request.repetitions = CountRepetitions(*request.pauses);
@@ -138,6 +154,7 @@ void ApplyPauses(const SoFar& so_far, const BeforePauses& before, WindowResult& 
         finding.explanation += ", but it is freed in time";
         break;
       case FreedInTime::kPartly:
+        if (finding.disposition == Disposition::kUnconfirmed) break;
         finding.disposition = Disposition::kUnconfirmed;
         finding.explanation += ", but some of it is freed in time";
         break;
