@@ -360,9 +360,11 @@ void ReadPages(const Stretch& stretch, std::uint64_t begin, std::uint64_t end, C
 // are found as well.
 template <typename IsWanted>
 Expected<std::vector<LiveBlock>> RegionReader::FindBlocks(ContextRange range,
+                                                          std::uint64_t expected,
                                                           IsWanted is_wanted) const {
   std::vector<LiveBlock> found;
   if (range.IsEmpty()) return found;
+  Reserve(found, std::min<std::uint64_t>(expected, EstimateBlockCount()));
   GlanceCount count;
   const auto get_context = [&](std::uint32_t context) { return Context(context); };
   const auto use = [&](const LiveBlock& block) {
@@ -544,13 +546,13 @@ Expected<std::vector<LiveBlock>> RegionReader::LiveBlocks(std::uint32_t window) 
     return near;
   }
 
-  LEAKGATE_TRY_ASSIGN(std::vector<LiveBlock> found, FindBlocks(contexts, is_wanted));
+  LEAKGATE_TRY_ASSIGN(std::vector<LiveBlock> found, FindBlocks(contexts, count.blocks, is_wanted));
   chunks_->SearchFirst(PagesAround(found));
   return found;
 }
 
 Expected<std::vector<LiveBlock>> RegionReader::LiveBlocks(const MeasuringWindowCopy& window) const {
-  return FindBlocks({0, kMaxContexts - 1}, [&](const LiveBlock& block) {
+  return FindBlocks({0, kMaxContexts - 1}, 0, [&](const LiveBlock& block) {
     return block.phase >= window.first_phase && block.phase < window.end_phase &&
            (window.thread == 0 || window.thread == block.thread);
   });

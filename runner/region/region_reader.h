@@ -156,7 +156,8 @@ class RegionReader {
   std::size_t EstimateBlockCount() const;
   ContextRecord Context(std::uint32_t id) const;
   template <typename IsWanted>
-  Expected<std::vector<LiveBlock>> FindBlocks(ContextRange range, IsWanted is_wanted) const;
+  Expected<std::vector<LiveBlock>> FindBlocks(ContextRange range, std::uint64_t expected,
+                                              IsWanted is_wanted) const;
   std::uint32_t ChunkAt(std::uint64_t directory_index) const;
   template <typename Use>
   Expected<void> ForEachChunk(Use use) const;

@@ -135,6 +135,8 @@ void IterationCounts::FindFates() {
   std::vector<LiveBlock> candidates;
   std::map<std::string, OfStack> by_stack;
   for (const LiveBlock& block : heap->blocks) {
+    // Repeating makes none of what was made before all tests, such as by a thousand initialisers.
+    if (block.window == kProgramWindow) continue;
     const std::string& stack = sites_.Of(block.stack).text;
     if (!fates_asked_.contains(stack)) continue;
     candidates.push_back(block);
