@@ -1,6 +1,6 @@
 // Findings by call site: the first frame that is the user's own. Pure.
 import { FINDING, type Row } from './fields';
-import { counts, numberAt, type Report, type Window } from './model';
+import { counts, forEachFinding, numberAt, type Report, type Window } from './model';
 import type { Frame } from './tables';
 
 export interface CallSite {
@@ -23,8 +23,8 @@ export function isWanted(report: Report, row: Row, which: Which): boolean {
 export function callSites(report: Report, windows: Iterable<Window>, which: Which): CallSite[] {
   const sites = new Map<string, CallSite>();
   for (const window of windows) {
-    for (const row of window.findings) {
-      if (!isWanted(report, row, which)) continue;
+    forEachFinding(window, (row, own) => {
+      if (!isWanted(report, row, which)) return;
       const index = report.userFrameIndex(row);
       const frame = index < 0 ? null : report.frame(index);
       const key = frame === null ? '' : `${frame.func}\n${frame.file}\n${frame.line}`;
@@ -33,11 +33,11 @@ export function callSites(report: Report, windows: Iterable<Window>, which: Whic
         site = { frame, bytes: 0, blocks: 0, findings: 0, windows: new Set() };
         sites.set(key, site);
       }
-      site.bytes += numberAt(row, FINDING.bytes);
-      site.blocks += numberAt(row, FINDING.blocks);
+      site.bytes += own.bytes;
+      site.blocks += own.blocks;
       site.findings += 1;
       site.windows.add(window.id);
-    }
+    });
   }
   return [...sites.values()].sort((a, b) => b.bytes - a.bytes || b.blocks - a.blocks);
 }

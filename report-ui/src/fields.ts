@@ -3,7 +3,7 @@
 
 export type TextIndex = number; // of the page's strings
 export type BytesAndBlocks = [number, number];
-export type Row = (number | number[])[]; // values by column; zeros at the end are left out
+export type Row = (number | number[] | Row[])[]; // by column; zeros at the end are left out
 
 // The columns of a finding, of a call site that made a test do too much, and of a cause.
 export const FINDING = {
@@ -25,7 +25,8 @@ export const FINDING = {
   allowance: 15,
   component: 16,
   thread: 17,
-  growth: 18,
+  led_to: 18,
+  growth: 19,
 } as const;
 export const TOP_ALLOCATOR = {
   bytes: 0,

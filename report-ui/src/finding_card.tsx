@@ -1,7 +1,9 @@
 // One finding of a test: what is left, who made it, what holds it, what to do.
+import { useState } from 'preact/hooks';
 import { allowancePlace, allowanceText } from './allowance';
 import * as format from './format';
-import { counts, type Amount, type Finding, type Report, type Window } from './model';
+import { isLost } from './causes';
+import { counts, ledToSum, type Amount, type Finding, type Report, type Window } from './model';
 import { CopyButton } from './parts';
 import { Source } from './source_excerpt';
 import { StackList } from './stack_list';
@@ -40,11 +42,11 @@ function SeriesBars({ series, unit, show, isToldInWords = false }: {
   );
 }
 
-function Holder({ holder }: { holder: string }) {
+function Holder({ holder, label }: { holder: string; label: string }) {
   const steps = holder.split(' -> ');
   return (
     <div class="holder">
-      <span class="label">held by</span>
+      <span class="label">{label}</span>
       <ol class="chain">{steps.map((step, index) => <li key={index} title={step}>{withShortPath(step)}</li>)}</ol>
     </div>
   );
@@ -61,6 +63,20 @@ function Allow({ finding, window, total }: { finding: Finding; window: Window; t
       </div>
       <pre tabIndex={0} aria-label="Allowance"><code>{text}</code></pre>
     </div>
+  );
+}
+
+// Drawn when it is opened: a lost database led to a hundred call stacks.
+function LedTo({ report, finding, window }: { report: Report; finding: Finding; window: Window }) {
+  const [isOpen, setOpen] = useState(false);
+  const sum = ledToSum(finding);
+  return (
+    <details class="led-to" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>with {format.bytes(sum.bytes)} in {format.count(sum.blocks, 'block')} that {isLost(finding.reach) ? 'only it led to' : 'it leads to'}</summary>
+      {isOpen && finding.ledTo.map((row, index) => (
+        <FindingCard key={index} report={report} finding={report.finding(row)} window={window} withSource={false} />
+      ))}
+    </details>
   );
 }
 
@@ -96,12 +112,13 @@ export function FindingCard({ report, finding, window, title, total, withSource 
             .filter(Boolean).join(' · ')}
         </p>
       )}
-      {finding.holder && <Holder holder={finding.holder} />}
+      {finding.holder && <Holder holder={finding.holder} label={isLost(finding.reach) ? 'lost with' : 'held by'} />}
       <div class="finding-body">
         <StackList frames={frames} userFrame={finding.userFrame} end={finding.stackEnd} />
         {site && withSource && <Source tables={report} file={site.file} line={site.line} />}
       </div>
       {total && <Allow finding={finding} window={window} total={total} />}
+      {finding.ledTo.length > 0 && <LedTo report={report} finding={finding} window={window} />}
     </article>
   );
 }

@@ -2,7 +2,7 @@
 import { isWanted, type Which } from './call_sites';
 import { isLost } from './causes';
 import { FINDING } from './fields';
-import { numberAt, type Report, type Window } from './model';
+import { forEachFinding, numberAt, type Report, type Window } from './model';
 import type { Frame, Tables } from './tables';
 
 export interface FlameNode {
@@ -200,17 +200,17 @@ const [LOST, GROWING, HELD] = [0, 1, -1];
 export function flameTree(report: Report, windows: Window[], options: FlameOptions): FlameNode {
   const weights: Weighed[] = [];
   for (const window of windows) {
-    for (const row of window.findings) {
-      if (!isWanted(report, row, options.which)) continue;
+    forEachFinding(window, (row, own) => {
+      if (!isWanted(report, row, options.which)) return;
       const text = (column: number) => report.string(numberAt(row, column));
-      if (options.component !== '' && (text(FINDING.component) || window.component) !== options.component) continue;
+      if (options.component !== '' && (text(FINDING.component) || window.component) !== options.component) return;
       const isGrowing = text(FINDING.disposition) === 'steady';
       weights.push({
         node: numberAt(row, FINDING.stack),
-        weight: { bytes: numberAt(row, FINDING.bytes), blocks: numberAt(row, FINDING.blocks) },
+        weight: own,
         part: isGrowing ? GROWING : isLost(text(FINDING.reach)) ? LOST : HELD, label: 'no call stack was recorded',
       });
-    }
+    });
   }
   return buildTree(report, weights, { userFramesOnly: options.userFramesOnly, parts: 2 });
 }

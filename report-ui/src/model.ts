@@ -43,6 +43,7 @@ export interface Finding {
   seriesBytes: number[]; // net bytes, where they grow and the blocks do not
   growth: string; // "retained, grows by 1 block each time"; '': it does not grow
   baseline: string; // 'known' or 'new' against the run's own baseline; '': there is none
+  ledTo: Row[]; // what only its blocks led to: a part of its amount
 }
 
 export interface FreeError {
@@ -171,8 +172,26 @@ export interface RawReport extends RawTables {
 export const numberAt = (row: Row, column: number): number => (row[column] as number | undefined) ?? 0;
 const numbersAt = (row: Row, column: number): number[] => {
   const numbers = row[column];
-  return Array.isArray(numbers) ? numbers : [];
+  return Array.isArray(numbers) ? (numbers as number[]) : [];
 };
+const rowsAt = (row: Row, column: number): Row[] => {
+  const rows = row[column];
+  return Array.isArray(rows) ? (rows as Row[]) : [];
+};
+const sumOf = (rows: Row[]): Amount => rows.reduce<Amount>(
+  (sum, row) => ({ bytes: sum.bytes + numberAt(row, FINDING.bytes), blocks: sum.blocks + numberAt(row, FINDING.blocks) }),
+  { bytes: 0, blocks: 0 });
+export const ledToSum = (finding: Finding): Amount => sumOf(finding.ledTo);
+
+// Calls `use` for each finding of a window, and for all that it led to, with its own amount.
+export function forEachFinding(window: Window, use: (row: Row, own: Amount) => void): void {
+  for (const row of window.findings) {
+    const led = rowsAt(row, FINDING.led_to);
+    const rest = sumOf(led);
+    use(row, { bytes: numberAt(row, FINDING.bytes) - rest.bytes, blocks: numberAt(row, FINDING.blocks) - rest.blocks });
+    for (const one of led) use(one, sumOf([one]));
+  }
+}
 const causeOf = (row: Row): CausePart => ({
   number: numberAt(row, CAUSE.number),
   findings: numbersAt(row, CAUSE.findings),
@@ -337,6 +356,7 @@ export class Report extends Tables {
       seriesBytes: numbers('series_bytes'),
       growth: text('growth'),
       baseline: text('baseline'),
+      ledTo: rowsAt(row, columns.led_to ?? row.length),
     };
   }
 

@@ -204,13 +204,15 @@ std::string ReadableCallSite(const Finding& finding) { return CallSiteText(findi
 namespace {
 
 using Key = std::tuple<std::string_view, AllocationKind, Reach, Disposition, std::string_view,
-                       std::string_view>;
+                       std::string_view, std::string_view>;
 
 const BlockFacts kNothing;
 
-Key KeyOf(const CallSite& site, const LiveBlock& block, const BlockFacts& facts) {
+// `led_by` is the call stack of the block that it is lost with, if there is one.
+Key KeyOf(const CallSite& site, const LiveBlock& block, const BlockFacts& facts,
+          std::string_view led_by) {
   return {site.text,          site.kind.value_or(block.kind), facts.reach, facts.disposition,
-          facts.thread.get(), facts.allowance.get()};
+          facts.thread.get(), facts.allowance.get(),          led_by};
 }
 
 Finding MakeFinding(const CallSite& site, const LiveBlock& block, const BlockFacts& facts) {
@@ -244,6 +246,51 @@ void SortFindings(std::vector<Finding>& findings) {
   };
   std::stable_sort(findings.begin(), findings.end(),
                    [&](const Finding& a, const Finding& b) { return rank(a) < rank(b); });
+}
+
+void FoldFindings(Fold fold, std::vector<Finding>& findings) {
+  const auto counts = [&](const Finding& finding) {
+    if (!IsUsers(finding) || !CountsLiterally(finding)) return false;
+    const bool is_lost = IsLost(finding.reach) || finding.is_lost_each_time;
+    return fold == Fold::kLost ? is_lost : !is_lost && finding.disposition == Disposition::kSteady;
+  };
+  const auto is_led_to = [&](const Finding& finding) {
+    return !finding.led_by.empty() && counts(finding);
+  };
+  if (std::none_of(findings.begin(), findings.end(), is_led_to)) return;
+  std::map<std::string, std::size_t> leading;  // by call stack
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    const bool may_lead = findings[i].reach != Reach::kIndirectlyLost && counts(findings[i]);
+    if (may_lead) leading.emplace(CallStackKey(findings[i]), i);
+  }
+  // Returns the finding itself if nothing that counts leads to it, or if it leads to itself.
+  const auto find_root = [&](std::size_t from) {
+    std::size_t at = from;
+    for (std::size_t step = 0; step <= findings.size(); ++step) {
+      const auto parent = leading.find(findings[at].led_by);
+      const bool is_outermost = findings[at].led_by.empty() || parent == leading.end() ||
+                                findings[parent->second].component != findings[from].component;
+      if (is_outermost) return at;
+      at = parent->second;
+    }
+    return from;
+  };
+  std::vector<std::size_t> roots(findings.size());
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    roots[i] = is_led_to(findings[i]) ? find_root(i) : i;
+  }
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    if (roots[i] == i) continue;
+    findings[roots[i]].amount += findings[i].amount;
+    findings[roots[i]].led_to.push_back(std::move(findings[i]));
+  }
+  std::size_t next = 0;
+  std::erase_if(findings, [&](const Finding&) {
+    const std::size_t i = next++;
+    return roots[i] != i;
+  });
+  for (Finding& finding : findings) SortFindings(finding.led_to);
+  SortFindings(findings);
 }
 
 namespace {
@@ -286,8 +333,15 @@ std::vector<Finding> GroupFindings(const std::vector<LiveBlock>& blocks,
     const BlockFacts& known = facts.empty() ? kNothing : facts[i];
     const std::uint32_t stack = blocks[i].stack;
     const CallSite& site = known.passes_unseen ? sites.BySymbols(stack) : sites.Of(stack);
-    const auto [entry, is_new] = by_key.try_emplace(KeyOf(site, blocks[i], known));
-    if (is_new) entry->second = MakeFinding(site, blocks[i], known);
+    const std::string_view led_by =
+        known.led_by != 0 ? sites.Of(known.led_by_stack).text : std::string_view();
+    // What is retained is repeated by its stack, and so is one finding: one block stands for all.
+    const auto [entry, is_new] = by_key.try_emplace(
+        KeyOf(site, blocks[i], known, IsLost(known.reach) ? led_by : std::string_view()));
+    if (is_new) {
+      entry->second = MakeFinding(site, blocks[i], known);
+      entry->second.led_by = led_by;
+    }
     entry->second.amount += Amount{static_cast<std::int64_t>(blocks[i].size_bytes), 1};
     if (site.is_shared) shared.Add(entry->second, stack);
   }

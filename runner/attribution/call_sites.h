@@ -111,6 +111,10 @@ struct BlockFacts {
   Disposition disposition = Disposition::kOutstanding;
   SharedText holder;
   SharedText keeper;  // as Finding::keeper
+  // The window's block that it is lost with, and that block's call stack; 0: none. Of a retained
+  // block, the nearest one of another stack that leads to it.
+  std::uint64_t led_by = 0;
+  std::uint32_t led_by_stack = 0;
   SharedText explanation;
   SharedText thread;
   SharedText allowance;
@@ -124,6 +128,15 @@ struct BlockFacts {
 [[nodiscard]] std::vector<Finding> GroupFindings(const std::vector<LiveBlock>& blocks,
                                                  const std::vector<BlockFacts>& facts,
                                                  CallSites& sites);
+
+// Which findings are told below those whose blocks lead to theirs.
+enum class Fold {
+  kLost,     // what is lost with them
+  kGrowing,  // what grows with them, once it is known that both grow
+};
+// Moves findings into those that lead to them (Finding::led_to), if both count and are charged to
+// the same component.
+void FoldFindings(Fold fold, std::vector<Finding>& findings);
 
 // Sorts findings as reports show them; equal ones keep their order.
 void SortFindings(std::vector<Finding>& findings);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -131,9 +132,15 @@ std::string WhyOver(const RegionReader& region, const AllowanceCopy& allowance,
       PlaceOf(allowance));
 }
 
-// A block that allowances of budget files match.
+void Cover(const Permit& permit, BlockFacts& facts) {
+  facts.disposition = Disposition::kAllowed;
+  facts.allowance = permit.place;
+  facts.explanation = permit.reason;
+}
+
+// A block, or all of a finding, that allowances of budget files match.
 struct Claimant {
-  std::size_t index = 0;  // in the evidence
+  std::size_t index = 0;  // among the others
   Amount amount;
   const std::vector<Permit*>* permits = nullptr;  // the closest first
 };
@@ -142,32 +149,33 @@ struct Claimant {
 // closest; those that are refused ask the next one, and so on.
 class Takings {
  public:
-  Permit* Add(const AppliedAllowance& allowance) {
-    Permit& permit =
-        permits_[fmt::format("{} {}", PlaceOf(allowance), fmt::join(allowance.stack, "\n"))];
-    Fill(allowance, permit);
-    return &permit;
+  // `claimed` has been taken before.
+  Permit* Add(const AppliedAllowance& allowance, Amount claimed = {}) {
+    const auto [known, is_new] = permits_.try_emplace(
+        fmt::format("{} {}", PlaceOf(allowance), fmt::join(allowance.stack, "\n")));
+    Fill(allowance, known->second);
+    if (is_new) known->second.claimed = claimed;
+    return &known->second;
   }
 
   void Take(std::vector<Claimant> asking) {
     for (std::size_t round = 0; !asking.empty(); ++round) asking = TakeRound(asking, round);
   }
 
-  void Settle(WindowEvidence& evidence) {
+  // Calls `cover(index, permit)` or `refuse(index, explanation)` for each that asked.
+  template <typename CoverOne, typename RefuseOne>
+  void Settle(const CoverOne& cover, const RefuseOne& refuse) {
     const std::map<const Permit*, SharedText> exceeded = ListExceeded();
     for (const auto& [claimant, permit] : taken_) {
-      BlockFacts& facts = evidence.facts[claimant.index];
       const auto found = exceeded.find(permit);
-      if (found != exceeded.end()) {
-        facts.explanation = found->second;
-        continue;
+      if (found == exceeded.end()) {
+        cover(claimant.index, *permit);
+      } else {
+        refuse(claimant.index, found->second);
       }
-      facts.disposition = Disposition::kAllowed;
-      facts.allowance = permit->place;
-      facts.explanation = permit->reason;
     }
     for (const Claimant& claimant : left_over_) {
-      evidence.facts[claimant.index].explanation = exceeded.at(claimant.permits->front());
+      refuse(claimant.index, exceeded.at(claimant.permits->front()));
     }
   }
 
@@ -260,7 +268,225 @@ void AllowByBudget(const BudgetOfStack& budget_of, CallSites& sites, WindowEvide
                       .permits = &permits->second});
   }
   takings.Take(std::move(asking));
-  takings.Settle(evidence);
+  takings.Settle(
+      [&](std::size_t i, const Permit& permit) { Cover(permit, evidence.facts[i]); },
+      [&](std::size_t i, const SharedText& why) { evidence.facts[i].explanation = why; });
+}
+
+namespace {
+
+// What is lost with one block of the window.
+struct LedToGroup {
+  std::vector<std::size_t> blocks;  // in the evidence
+  Amount amount;
+  std::optional<std::size_t> root;  // likewise, unless it was told before
+  Permit* permit = nullptr;         // that covers the root; null: none
+};
+
+std::optional<std::size_t> FindBlock(const WindowEvidence& evidence, std::uint64_t address) {
+  const auto found =
+      std::lower_bound(evidence.blocks.begin(), evidence.blocks.end(), address,
+                       [](const LiveBlock& a, std::uint64_t wanted) { return a.address < wanted; });
+  if (found == evidence.blocks.end() || found->address != address) return std::nullopt;
+  return static_cast<std::size_t>(found - evidence.blocks.begin());
+}
+
+const AppliedAllowance* FindAt(const std::string& place, const AppliedBudget& budget,
+                               const Finding& site) {
+  for (const AppliedAllowance* const allowance : FindAllowances(budget.allowances, site)) {
+    if (PlaceOf(*allowance) == place) return allowance;
+  }
+  return nullptr;
+}
+
+// The allowances that cover blocks of a window, with all that they cover.
+class CoveringPermits {
+ public:
+  CoveringPermits(const ScopeById& scope_of, const BudgetOfStack& budget_of,
+                  const std::vector<Finding>& earlier, CallSites& sites,
+                  const WindowEvidence& evidence)
+      : scope_of_(scope_of), budget_of_(budget_of), sites_(sites) {
+    for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
+      const LiveBlock& block = evidence.blocks[i];
+      Permit* const permit = Of(block, evidence.facts[i]);
+      if (permit == nullptr) continue;
+      permit->claimed += Amount{static_cast<std::int64_t>(block.size_bytes), 1};
+    }
+    for (const Finding& finding : earlier) {
+      if (finding.disposition == Disposition::kAllowed) earlier_.push_back(&finding);
+    }
+  }
+
+  // Returns what covers a block; null if nothing does, or only an allowance for all of a test.
+  Permit* Of(const LiveBlock& block, const BlockFacts& facts) {
+    if (facts.disposition != Disposition::kAllowed) return nullptr;
+    const AppliedAllowance* const allowance =
+        FindAt(facts.allowance.get(), budget_of_(block.stack), sites_.Of(block.stack).finding);
+    if (allowance != nullptr) return &At(*allowance);
+    const AllowanceCopy scope = scope_of_(block.allowance);
+    if (scope.id == 0 || PlaceOf(scope) != facts.allowance.get()) return nullptr;
+    const auto [known, is_new] = scopes_.try_emplace(scope.id);
+    if (is_new) Fill(scope, known->second);
+    return &known->second;
+  }
+
+  // Returns what covers the blocks of a call stack that were told before.
+  Permit* OfEarlier(std::uint32_t stack) {
+    const std::string& text = sites_.Of(stack).text;
+    for (const Finding* const finding : earlier_) {
+      if (CallStackKey(*finding) != text) continue;
+      const AppliedBudget& budget = budget_of_(stack);
+      const AppliedAllowance* const allowance = FindAt(finding->allowance, budget, *finding);
+      if (allowance == nullptr) continue;
+      Permit& permit = At(*allowance);
+      if (with_earlier_.insert(&permit).second) AddEarlier(*allowance, budget, permit);
+      return &permit;
+    }
+    return nullptr;
+  }
+
+ private:
+  Permit& At(const AppliedAllowance& allowance) {
+    const auto [known, is_new] = permits_.try_emplace(&allowance);
+    if (is_new) Fill(allowance, known->second);
+    return known->second;
+  }
+
+  void AddEarlier(const AppliedAllowance& allowance, const AppliedBudget& budget, Permit& permit) {
+    for (const Finding* const finding : earlier_) {
+      const bool is_its = FindAt(finding->allowance, budget, *finding) == &allowance;
+      if (is_its) permit.claimed += finding->amount;
+    }
+  }
+
+  const ScopeById& scope_of_;
+  const BudgetOfStack& budget_of_;
+  CallSites& sites_;
+  std::vector<const Finding*> earlier_;
+  std::set<const Permit*> with_earlier_;
+  std::map<const AppliedAllowance*, Permit> permits_;
+  std::map<std::uint32_t, Permit> scopes_;  // by id
+};
+
+// What it covered already is lost after all.
+void Refuse(const Permit& permit, BlockFacts& facts) {
+  facts.explanation = fmt::format("more than {} permits: {} for {}", permit.place.get(),
+                                  LimitText(permit), FormatAmount(permit.claimed));
+  if (facts.disposition != Disposition::kAllowed) return;
+  facts.disposition = Disposition::kOutstanding;
+  facts.reach = Reach::kLost;
+  facts.allowance = {};
+}
+
+}  // namespace
+
+void AllowLedTo(const ScopeById& scope_of, const BudgetOfStack& budget_of,
+                const std::vector<Finding>& earlier, CallSites& sites, WindowEvidence& evidence) {
+  std::map<std::pair<std::uint64_t, std::uint32_t>, LedToGroup> groups;  // by root and its stack
+  for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
+    const BlockFacts& facts = evidence.facts[i];
+    if (facts.led_by == 0 || !IsLost(facts.reach) || !IsCandidate(evidence, i, sites)) continue;
+    LedToGroup& group = groups[{facts.led_by, facts.led_by_stack}];
+    group.blocks.push_back(i);
+    group.amount += Amount{static_cast<std::int64_t>(evidence.blocks[i].size_bytes), 1};
+  }
+  if (groups.empty()) return;
+  CoveringPermits covering(scope_of, budget_of, earlier, sites, evidence);
+  for (auto& [root, group] : groups) {
+    group.root = FindBlock(evidence, root.first);
+    Permit* const permit =
+        group.root ? covering.Of(evidence.blocks[*group.root], evidence.facts[*group.root])
+                   : covering.OfEarlier(root.second);
+    group.permit = permit;
+    if (permit != nullptr) permit->claimed += group.amount;
+  }
+  for (const auto& [root, group] : groups) {
+    if (group.permit == nullptr) continue;
+    const Permit& permit = *group.permit;
+    for (const std::size_t i : group.blocks) {
+      Suffices(permit) ? Cover(permit, evidence.facts[i]) : Refuse(permit, evidence.facts[i]);
+    }
+    if (!Suffices(permit) && group.root) Refuse(permit, evidence.facts[*group.root]);
+  }
+}
+
+namespace {
+
+bool Fails(const Finding& finding) {
+  return IsUsers(finding) && CountsLiterally(finding) &&
+         (IsLost(finding.reach) || finding.disposition == Disposition::kSteady);
+}
+
+const AppliedBudget& BudgetOf(const Finding& finding, const WindowResult& window) {
+  for (const auto& budget : window.code_budgets) {
+    if (budget->component == finding.component) return *budget;
+  }
+  return *window.budget;
+}
+
+Amount AllowedBy(const AppliedAllowance& allowance, const WindowResult& window) {
+  Amount allowed;
+  for (const std::vector<Finding>* const findings : {&window.findings, &window.mappings}) {
+    for (const Finding& finding : *findings) {
+      if (finding.allowance != PlaceOf(allowance)) continue;
+      const AppliedBudget& budget = BudgetOf(finding, window);
+      if (FindAt(finding.allowance, budget, finding) == &allowance) allowed += finding.amount;
+    }
+  }
+  return allowed;
+}
+
+// Returns the finding's own allowances, and else the one that covers what leads to it.
+std::vector<const AppliedAllowance*> AllowancesOf(const Finding& finding,
+                                                  const WindowResult& window) {
+  const AppliedBudget& budget = BudgetOf(finding, window);
+  std::vector<const AppliedAllowance*> own = FindAllowances(budget.allowances, finding);
+  if (!own.empty() || finding.led_by.empty()) return own;
+  for (const Finding& other : window.findings) {
+    if (other.allowance.empty() || CallStackKey(other) != finding.led_by) continue;
+    const AppliedAllowance* const covering = FindAt(other.allowance, budget, other);
+    if (covering != nullptr) return {covering};
+  }
+  return {};
+}
+
+}  // namespace
+
+bool AllowWhatFails(WindowResult& window) {
+  Takings takings;
+  std::vector<Finding*> failing;
+  std::vector<std::vector<Permit*>> permits;
+  for (std::vector<Finding>* const findings : {&window.findings, &window.mappings}) {
+    for (Finding& finding : *findings) {
+      if (!Fails(finding)) continue;
+      std::vector<Permit*> own;
+      for (const AppliedAllowance* const allowance : AllowancesOf(finding, window)) {
+        own.push_back(takings.Add(*allowance, AllowedBy(*allowance, window)));
+      }
+      if (own.empty()) continue;
+      failing.push_back(&finding);
+      permits.push_back(std::move(own));
+    }
+  }
+  std::vector<Claimant> asking;
+  for (std::size_t i = 0; i < failing.size(); ++i) {
+    asking.push_back({.index = i, .amount = failing[i]->amount, .permits = &permits[i]});
+  }
+  bool has_allowed = false;
+  takings.Take(std::move(asking));
+  takings.Settle(
+      [&](std::size_t i, const Permit& permit) {
+        failing[i]->disposition = Disposition::kAllowed;
+        failing[i]->allowance = permit.place.get();
+        failing[i]->explanation = permit.reason.get();
+        has_allowed = true;
+      },
+      [&](std::size_t i, const SharedText& why) {
+        std::string& text = failing[i]->explanation;
+        if (text.find(why.get()) != std::string::npos) return;
+        text += (text.empty() ? "" : "; ") + why.get();
+      });
+  return has_allowed;
 }
 
 void AllowExpected(const RegionReader& region, std::uint32_t window, CallSites& sites,

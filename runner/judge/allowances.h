@@ -17,6 +17,9 @@ namespace leakgate {
 // Returns the budget that the blocks of a stack are charged to.
 using BudgetOfStack = std::function<const AppliedBudget&(std::uint32_t stack)>;
 
+// Returns the allowance of the program's code that an id of the region stands for.
+using ScopeById = std::function<AllowanceCopy(std::uint32_t id)>;
+
 // Applies the allowances of leakgate::ScopedAllowance.
 void AllowByScope(const RegionReader& region, CallSites& sites, WindowEvidence& evidence);
 
@@ -27,5 +30,16 @@ void AllowByBudget(const BudgetOfStack& budget_of, CallSites& sites, WindowEvide
 // if they are no more than it expects.
 void AllowExpected(const RegionReader& region, std::uint32_t window, CallSites& sites,
                    WindowEvidence& evidence);
+
+// Lets an allowance that covers a lost block cover what only that block leads to, too, if there is
+// room for all of it; else it covers neither. `earlier` are findings of the window that were told
+// before. Called once it is known what is lost.
+void AllowLedTo(const ScopeById& scope_of, const BudgetOfStack& budget_of,
+                const std::vector<Finding>& earlier, CallSites& sites, WindowEvidence& evidence);
+
+// Lets allowances of budget files cover findings that still fail once all has been repeated: what
+// has turned out to be built once, say, is in no allowance's way. Returns whether any is covered;
+// then the verdict is to be decided again.
+[[nodiscard]] bool AllowWhatFails(WindowResult& window);
 
 }  // namespace leakgate

@@ -95,11 +95,11 @@ class Source {
 // The findings that blocks are moved to, by the finding that they came from.
 class LostFindings {
  public:
-  explicit LostFindings(WindowKind window) : window_(window) {}
+  LostFindings(WindowKind window, CallSites& sites) : window_(window), sites_(sites) {}
 
   void Add(const LostBlock& lost, const CallSite& site, const Finding& from) {
     const auto [entry, is_new] =
-        findings_.try_emplace(Key(&from, lost.reach, std::string_view(site.text)), from);
+        findings_.try_emplace(Key(&from, lost.reach, site.text, lost.led_by_stack), from);
     Finding& finding = entry->second;
     if (is_new) {
       finding.stack = site.finding.stack;
@@ -108,7 +108,8 @@ class LostFindings {
       finding.amount = {};
       finding.reach = lost.reach;
       finding.disposition = Disposition::kOutstanding;
-      finding.holder.clear();
+      finding.holder = lost.holder.get();
+      if (lost.led_by != 0) finding.led_by = sites_.Of(lost.led_by_stack).text;
       finding.series.clear();
       finding.explanation = ExplainLoss(lost.moment, window_);
     }
@@ -123,9 +124,10 @@ class LostFindings {
 
  private:
   // A finding that passed in any case may be of several call sites.
-  using Key = std::tuple<const Finding*, Reach, std::string_view>;
+  using Key = std::tuple<const Finding*, Reach, std::string_view, std::uint32_t>;
 
   const WindowKind window_;
+  CallSites& sites_;
   std::map<Key, Finding> findings_;
 };
 
@@ -187,7 +189,7 @@ Expected<WholeLook> LookAtWholeProgram(const EvidenceRequest& request,
                                                       .is_known_lost = IsKnownLost(request),
                                                       .file_words = request.file_words,
                                                       .asking_tid = request.asking_tid}));
-  WholeLook look{std::move(heap.blocks), std::move(heap.reaches)};
+  WholeLook look{std::move(heap.blocks), std::move(heap.reaches), std::move(heap.lost_with)};
   // What was found lost was not looked at again.
   for (std::size_t i = 0; request.reach_of_lost && i < look.blocks.size(); ++i) {
     if (look.reaches[i] != Reach::kUnknown) continue;
@@ -231,6 +233,7 @@ bool MayBeLostYet(const WindowEvidence& evidence, std::size_t index, CallSites& 
 
 void ApplyLook(const WholeLook& look, std::string_view explanation, CallSites& sites,
                WindowEvidence& evidence) {
+  LostWithTexts texts(sites);
   auto seen = look.blocks.begin();  // both are by address
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
     const LiveBlock& block = evidence.blocks[i];
@@ -247,11 +250,13 @@ void ApplyLook(const WholeLook& look, std::string_view explanation, CallSites& s
     facts.passes_unseen = false;
     facts.disposition = Disposition::kOutstanding;
     facts.holder = {};
+    SetLostWith(block, look.LostWithOf(seen - look.blocks.begin()), texts, facts);
     facts.explanation = explanation;
   }
 }
 
 void TakeLost(const WholeLook& look, CallSites& sites, WindowEvidence& evidence) {
+  LostWithTexts texts(sites);
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
     const auto seen = std::lower_bound(
         look.blocks.begin(), look.blocks.end(), evidence.blocks[i],
@@ -260,7 +265,10 @@ void TakeLost(const WholeLook& look, CallSites& sites, WindowEvidence& evidence)
     if (!is_seen || !IsOpen(evidence.facts[i])) continue;
     const Reach reach = look.reaches[static_cast<std::size_t>(seen - look.blocks.begin())];
     const bool may_count = IsLost(reach) && sites.MayBeUsers(evidence.blocks[i].stack);
-    if (may_count) evidence.facts[i].reach = reach;
+    if (!may_count) continue;
+    evidence.facts[i].reach = reach;
+    SetLostWith(evidence.blocks[i], look.LostWithOf(seen - look.blocks.begin()), texts,
+                evidence.facts[i]);
   }
 }
 
@@ -284,7 +292,7 @@ std::vector<LostBlock> MoveToLost(const std::vector<LostBlock>& lost, CallSites&
                                   WindowResult& result) {
   std::vector<LostBlock> not_counted;
   std::map<std::pair<std::uint32_t, AllocationKind>, Source> sources;
-  LostFindings moved(result.kind);
+  LostFindings moved(result.kind, sites);
   for (const LostBlock& one : lost) {
     const CallSite& site = sites.Of(one.block.stack);
     const AllocationKind kind = site.kind.value_or(one.block.kind);

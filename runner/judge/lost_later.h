@@ -19,6 +19,14 @@ namespace leakgate {
 struct WholeLook {
   std::vector<LiveBlock> blocks;  // all that are live, by address
   std::vector<Reach> reaches;     // one for each
+  LostWiths lost_with = {};       // of those that are indirectly lost
+
+  // Returns with what the block of that number is lost; null if with none, or if it was lost
+  // before.
+  [[nodiscard]] std::shared_ptr<const LostWith> LostWithOf(std::ptrdiff_t block) const {
+    const auto found = lost_with.find(static_cast<std::size_t>(block));
+    return found != lost_with.end() ? found->second : nullptr;
+  }
 };
 
 // Returns which of all live blocks are lost. If none is live but those of `known`, which are sorted
@@ -47,6 +55,10 @@ struct LostBlock {
   LiveBlock block;
   Reach reach = Reach::kLost;
   LossMoment moment = LossMoment::kInWindow;
+  // As BlockFacts have them:
+  std::uint64_t led_by = 0;
+  std::uint32_t led_by_stack = 0;
+  SharedText holder = {};
 };
 
 // Returns the explanation of a loss, such as "lost after the test had ended"; empty where the

@@ -128,6 +128,7 @@ void SetReach(Reach reach, BlockFacts& facts) {
   facts.reach = reach;
   facts.holder = {};
   facts.keeper = {};
+  facts.led_by = 0;
   if (IsLost(reach) && facts.disposition == Disposition::kUnconfirmed) {
     facts.disposition = Disposition::kOutstanding;
   }
@@ -145,6 +146,39 @@ std::optional<LiveBlock> KeeperIn(const HolderChain& holder, const RegionReader&
   const auto keeper = std::find_if(holder.links.rbegin(), holder.links.rend(), is_no_tests);
   if (keeper != holder.links.rend()) return *keeper;
   return holder.outermost && is_no_tests(*holder.outermost) ? holder.outermost : std::nullopt;
+}
+
+}  // namespace
+
+SharedText LostWithTexts::Of(const std::shared_ptr<const LostWith>& with) {
+  const auto [known, is_new] = texts_.try_emplace(with);
+  if (is_new) {
+    known->second = LostWithText(
+        *with, [this](std::uint32_t stack) { return DescribeCallSite(sites_.Of(stack).finding); });
+  }
+  return known->second;
+}
+
+void SetLostWith(const LiveBlock& block, const std::shared_ptr<const LostWith>& with,
+                 LostWithTexts& texts, BlockFacts& facts) {
+  const bool is_of_window = with != nullptr && with->root.window == block.window;
+  facts.led_by = is_of_window ? with->root.address : 0;
+  facts.led_by_stack = is_of_window ? with->root.stack : 0;
+  facts.holder = with != nullptr ? texts.Of(with) : SharedText();
+}
+
+namespace {
+
+// Of a map's node and its text, the node leads to the text. The map's own block may be older.
+void SetLedBy(const LiveBlock& block, const HolderChain& holder, BlockFacts& facts) {
+  const auto parent =
+      std::find_if(holder.links.rbegin(), holder.links.rend(), [&](const LiveBlock& link) {
+        return link.window == block.window && link.stack != block.stack &&
+               link.stack != kUnseenStack;
+      });
+  if (parent == holder.links.rend()) return;
+  facts.led_by = parent->address;
+  facts.led_by_stack = parent->stack;
 }
 
 }  // namespace
@@ -177,14 +211,19 @@ std::string FindLostBlocks(const EvidenceRequest& request, Variables& variables,
                                   .file_words = request.file_words,
                                   .asking_tid = request.asking_tid});
   if (!reaches) return reaches.error().message;
+  LostWithTexts texts(sites);
   for (std::size_t i = 0; i < facts.size(); ++i) {
     SetReach((*reaches)[i].reach, *facts[i]);
+    if (IsLost((*reaches)[i].reach)) {
+      SetLostWith(candidates[i], (*reaches)[i].lost_with, texts, *facts[i]);
+    }
     const HolderChain* const holder = (*reaches)[i].holder.get();
     if (holder == nullptr) continue;
     facts[i]->holder = HolderText(
         *holder, [&](std::uint32_t stack) { return DescribeCallSite(sites.Of(stack).finding); });
     const std::optional<LiveBlock> keeper = KeeperIn(*holder, request.region);
     if (keeper) facts[i]->keeper = sites.Of(keeper->stack).text;
+    SetLedBy(candidates[i], *holder, *facts[i]);
   }
   return "";
 }

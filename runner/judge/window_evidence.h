@@ -53,6 +53,23 @@ struct EvidenceRequest {
 void NameThreads(const EvidenceRequest& request, ThreadScope scope, CallSites& sites,
                  WindowEvidence& evidence);
 
+// The texts of what blocks are lost with, each made once.
+class LostWithTexts {
+ public:
+  explicit LostWithTexts(CallSites& sites) : sites_(sites) {}
+
+  [[nodiscard]] SharedText Of(const std::shared_ptr<const LostWith>& with);
+
+ private:
+  CallSites& sites_;
+  std::map<std::shared_ptr<const LostWith>, SharedText> texts_;
+};
+
+// Notes with what a lost block is lost; null: with nothing. A block of another window is no part of
+// the same finding.
+void SetLostWith(const LiveBlock& block, const std::shared_ptr<const LostWith>& with,
+                 LostWithTexts& texts, BlockFacts& facts);
+
 // Returns whether a block was found lost before, as a look wants to know; null if none was. The
 // request must outlive what is returned.
 [[nodiscard]] BlockFilter IsKnownLost(const EvidenceRequest& request);

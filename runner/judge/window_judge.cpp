@@ -334,6 +334,15 @@ void WindowJudge::AllowMapped(const EvidenceRequest& request, CodeCharges& charg
       evidence);
 }
 
+void WindowJudge::AllowLedTo(const std::vector<Finding>& earlier, const WindowResult& result,
+                             WindowEvidence& evidence) {
+  CodeCharges charges = ChargesOf(result);
+  leakgate::AllowLedTo(
+      [this](std::uint32_t id) { return region_.Allowance(id); },
+      [&](std::uint32_t stack) -> const AppliedBudget& { return charges.BudgetOf(stack); }, earlier,
+      sites_, evidence);
+}
+
 // What a test means to leave by leakgate::ExpectOutstanding is on the heap.
 void WindowJudge::Allow(const EvidenceRequest& request, CodeCharges& charges,
                         const WindowResult& result, WindowEvidence& evidence) {
@@ -380,7 +389,8 @@ void WindowJudge::AddResources(std::uint32_t window, WindowResult& result) {
   result.left_behind = std::move(left.names);
 }
 
-void WindowJudge::Conclude(const WindowEvidence& evidence, WindowResult& result) {
+void WindowJudge::Conclude(WindowEvidence& evidence, WindowResult& result) {
+  AllowLedTo({}, result, evidence);
   const auto conclude = [&](const std::vector<BlockFacts>& facts) {
     result.findings = GroupFindings(evidence.blocks, facts, sites_);
     ChargesOf(result).Charge(result);
@@ -529,10 +539,14 @@ Expected<WholeLook> WindowJudge::LookAtAll(int asking_tid) {
 void WindowJudge::ChargeLost(const Look& look, LossMoment moment, Results& results) {
   if (!look) return NoteUntold(look.error().message, results);
   std::map<std::uint32_t, std::vector<LostBlock>> lost;  // by window
+  LostWithTexts texts(sites_);
   for (std::size_t i = 0; i < look->blocks.size(); ++i) {
     const LiveBlock& block = look->blocks[i];
     if (!IsLost(look->reaches[i])) continue;
-    const LostBlock one{block, look->reaches[i], moment};
+    BlockFacts facts;
+    SetLostWith(block, look->LostWithOf(static_cast<std::ptrdiff_t>(i)), texts, facts);
+    const LostBlock one{block,        look->reaches[i],   moment,
+                        facts.led_by, facts.led_by_stack, facts.holder};
     const auto [known, is_new] = lost_.try_emplace(block.address, one);
     if (!is_new && IsSameBlock(known->second.block, block)) continue;
     known->second = one;
@@ -570,11 +584,15 @@ void WindowJudge::ChargeLostTo(std::uint32_t id, const std::vector<LostBlock>& l
     late.blocks.push_back(one.block);
     BlockFacts facts;
     facts.reach = one.reach;
+    facts.led_by = one.led_by;
+    facts.led_by_stack = one.led_by_stack;
+    facts.holder = one.holder;
     facts.explanation = ExplainLoss(one.moment, result.kind);
     late.facts.push_back(std::move(facts));
   }
   Allow(RequestFor(id, 0), charges, result, late);
   if (around_.baseline != nullptr) MarkKnownBlocks(BaselineOf(result), sites_, late);
+  AllowLedTo(result.findings, result, late);
   for (Finding& finding : GroupFindings(late.blocks, late.facts, sites_)) {
     result.findings.push_back(std::move(finding));
   }
@@ -586,9 +604,11 @@ void WindowJudge::ChargeLostTo(std::uint32_t id, const std::vector<LostBlock>& l
 
 void WindowJudge::NoteLost(const WindowEvidence& evidence) {
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
-    const Reach reach = evidence.facts[i].reach;
-    if (!IsLost(reach)) continue;
-    lost_.insert_or_assign(evidence.blocks[i].address, LostBlock{evidence.blocks[i], reach});
+    const BlockFacts& facts = evidence.facts[i];
+    if (!IsLost(facts.reach)) continue;
+    lost_.insert_or_assign(evidence.blocks[i].address,
+                           LostBlock{evidence.blocks[i], facts.reach, LossMoment::kInWindow,
+                                     facts.led_by, facts.led_by_stack, facts.holder});
   }
 }
 
@@ -631,8 +651,12 @@ void WindowJudge::MarkLost(WindowEvidence& evidence) const {
     const LiveBlock& block = evidence.blocks[i];
     const auto lost = lost_.find(block.address);
     if (lost == lost_.end() || !IsSameBlock(lost->second.block, block)) continue;
-    evidence.facts[i].reach = lost->second.reach;
-    evidence.facts[i].explanation = ExplainLoss(lost->second.moment, WindowKind::kProgram);
+    BlockFacts& facts = evidence.facts[i];
+    facts.reach = lost->second.reach;
+    facts.led_by = lost->second.led_by;
+    facts.led_by_stack = lost->second.led_by_stack;
+    facts.holder = lost->second.holder;
+    facts.explanation = ExplainLoss(lost->second.moment, WindowKind::kProgram);
   }
 }
 

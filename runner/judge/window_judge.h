@@ -118,7 +118,10 @@ class WindowJudge {
   void AddFreeErrors(std::uint32_t window, WindowResult& result);
   void AddMappings(const EvidenceRequest& request, CodeCharges& charges, WindowResult& result);
   void AddResources(std::uint32_t window, WindowResult& result);
-  void Conclude(const WindowEvidence& evidence, WindowResult& result);
+  // `earlier` are findings of the window that were told before.
+  void AllowLedTo(const std::vector<Finding>& earlier, const WindowResult& result,
+                  WindowEvidence& evidence);
+  void Conclude(WindowEvidence& evidence, WindowResult& result);
   // What a look at the whole program told; a failed one says why.
   using Look = Expected<WholeLook>;
   void TellPutOff(const Look& look, int asking_tid, Results& results);

@@ -248,6 +248,7 @@ void WithdrawUnended(WindowResult& window) {
 }
 
 void DecideBy(const std::string* run_doubt, WindowResult& window) {
+  FoldFindings(Fold::kLost, window.findings);
   SumFindings(window);
   FindViolations(window);
   Decision decision = Decide(window, run_doubt);

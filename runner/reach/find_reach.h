@@ -67,11 +67,15 @@ enum class LookDepth {
   kSlow,
 };
 
+// With what blocks are lost, by their numbers among others.
+using LostWiths = std::unordered_map<std::size_t, std::shared_ptr<const LostWith>>;
+
 // What a look at all live blocks tells. There may be millions, so they are held once, and no holder
 // is named.
 struct HeapReach {
   std::vector<LiveBlock> blocks;  // by address
   std::vector<Reach> reaches;     // one for each; kUnknown where it was known to be lost
+  LostWiths lost_with;            // of those that are indirectly lost
   LookDepth depth = LookDepth::kQuick;
 };
 

@@ -177,39 +177,63 @@ void ReachMarker::MarkOddly(const ForEachRoots& for_each_roots) {
   }
 }
 
-void ReachMarker::MarkIndirectlyLost(std::uint32_t from) {
+std::uint32_t ReachMarker::LostNumber(std::uint32_t block) const {
+  const auto found = std::lower_bound(lost_.begin(), lost_.end(), block);
+  if (found == lost_.end() || *found != block) return kNotLost;
+  return static_cast<std::uint32_t>(found - lost_.begin());
+}
+
+// Stacks are numbered as they are first met, so the number tells what was made first.
+void ReachMarker::FindLostWays() {
   TimeCheck time;
-  std::vector<std::uint32_t> queue{from};
-  while (!queue.empty()) {
+  lost_.clear();
+  for (std::uint32_t block = 0; block < blocks_.size(); ++block) {
+    if (!IsMarked(block) && !IsKnownLost(block)) lost_.push_back(block);
+  }
+  LostGraph graph;
+  for (const std::uint32_t block : lost_) {
     time.Step();
-    const std::uint32_t block = queue.back();
-    queue.pop_back();
+    graph.AddBlock(blocks_[block].stack);
     ForEachPointerIn(block, [&](std::uint32_t target) {
-      if (target == from || IsMarked(target)) return;
-      if (lost_[target] == Reach::kUnknown) queue.push_back(target);
-      lost_[target] = Reach::kIndirectlyLost;
+      const std::uint32_t number = target == block ? kNotLost : LostNumber(target);
+      if (number != kNotLost) graph.AddPointer(number);
     });
   }
+  lost_ways_ = graph.FindWays();
 }
 
 std::vector<Reach> ReachMarker::Conclude() {
-  if (unmarked_candidates_ != 0) {
-    lost_.assign(blocks_.size(), Reach::kUnknown);
-    TimeCheck time;
-    for (std::uint32_t block = 0; block < blocks_.size(); ++block) {
-      time.Step();
-      if (IsMarked(block) || IsKnownLost(block) || lost_[block] != Reach::kUnknown) continue;
-      lost_[block] = Reach::kLost;
-      MarkIndirectlyLost(block);
-    }
-  }
+  if (unmarked_candidates_ != 0) FindLostWays();
   std::vector<Reach> conclusion;
   conclusion.reserve(candidates_.size());
   for (const std::uint32_t candidate : candidates_) {
-    const bool is_retained = IsMarked(candidate);
-    conclusion.push_back(is_retained ? Reach::kRetained : lost_[candidate]);
+    if (IsMarked(candidate)) {
+      conclusion.push_back(Reach::kRetained);
+      continue;
+    }
+    const std::uint32_t number = LostNumber(candidate);
+    const bool is_by_itself = number == kNotLost || lost_ways_[number].root == number;
+    conclusion.push_back(is_by_itself ? Reach::kLost : Reach::kIndirectlyLost);
   }
   return conclusion;
+}
+
+std::shared_ptr<const LostWith> ReachMarker::LostWithOf(std::uint32_t block) {
+  std::uint32_t number = LostNumber(block);
+  if (number == kNotLost || lost_ways_[number].root == number) return nullptr;
+  const std::uint32_t root = lost_ways_[number].root;
+  std::shared_ptr<const LostWith>& known = lost_with_[{blocks_[block].stack, root}];
+  if (known != nullptr) return known;
+  LostWith with{blocks_[lost_[root]]};
+  for (number = lost_ways_[number].parent; number != root; number = lost_ways_[number].parent) {
+    if (with.links.size() < kMostHolderLinks) {
+      with.links.push_back(blocks_[lost_[number]]);
+    } else {
+      ++with.hidden;
+    }
+  }
+  std::reverse(with.links.begin(), with.links.end());
+  return known = std::make_shared<const LostWith>(std::move(with));
 }
 
 BlockChain ReachMarker::ChainTo(std::uint32_t block, std::size_t most_links) const {
@@ -229,19 +253,33 @@ BlockChain ReachMarker::ChainTo(std::uint32_t block, std::size_t most_links) con
   return chain;
 }
 
+namespace {
+
+std::string LinkText(const LiveBlock& link, const CallSiteText& call_site) {
+  std::string text = fmt::format("{} B", link.size_bytes);
+  if (link.stack == kUnseenStack) return text + " that leakgate did not see allocated";
+  const std::string site = call_site(link.stack);
+  return site.empty() ? text : text + " allocated by " + site;
+}
+
+void AddLinks(std::uint32_t hidden, const std::vector<LiveBlock>& links,
+              const CallSiteText& call_site, std::string& text) {
+  if (hidden != 0) text += fmt::format(" -> ... {} more", hidden);
+  for (const LiveBlock& link : links) text += " -> " + LinkText(link, call_site);
+}
+
+}  // namespace
+
 std::string HolderText(const HolderChain& holder, const CallSiteText& call_site) {
   std::string text = holder.root;
-  if (holder.hidden != 0) text += fmt::format(" -> ... {} more", holder.hidden);
-  for (const LiveBlock& link : holder.links) {
-    text += fmt::format(" -> {} B", link.size_bytes);
-    if (link.stack == kUnseenStack) {
-      text += " that leakgate did not see allocated";
-      continue;
-    }
-    const std::string site = call_site(link.stack);
-    if (!site.empty()) text += fmt::format(" allocated by {}", site);
-  }
+  AddLinks(holder.hidden, holder.links, call_site, text);
   if (holder.way != OddWay::kNone) text += fmt::format(", {}", TextOf(holder.way));
+  return text;
+}
+
+std::string LostWithText(const LostWith& with, const CallSiteText& call_site) {
+  std::string text = LinkText(with.root, call_site);
+  AddLinks(with.hidden, with.links, call_site, text);
   return text;
 }
 

@@ -11,15 +11,14 @@
 // shortest way from the kind of roots that was added first.
 //
 //   g_cache -> [a] -> [b]      a and b are retained, b by a
-//              [c] -> [d]      c is lost, and d indirectly with it
-//              [e] <-> [f]     of a cycle, the first block by address counts as lost, and the
-//                              other one as indirectly lost
+//              [c] -> [d]      c is lost, and d indirectly with it (lost_graph.h)
 //
 // Used by one thread. The blocks must outlive the marker.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -27,6 +26,7 @@
 #include <vector>
 
 #include "runner/reach/block_index.h"
+#include "runner/reach/lost_graph.h"
 #include "runner/reach/odd_words.h"
 #include "runner/region/region_copies.h"
 #include "runner/result/finding.h"
@@ -48,6 +48,9 @@ struct RootPlace {
   friend bool operator==(const RootPlace&, const RootPlace&) = default;
 };
 
+// A chain tells at most so many blocks: those that are nearest to its end.
+inline constexpr std::size_t kMostHolderLinks = 4;
+
 // Which words do not count, although they look like pointers.
 enum class WordRule {
   kNone,
@@ -63,6 +66,14 @@ struct BlockChain {
   std::vector<std::uint32_t> links;  // from the root to the block; the last one holds the block
   std::optional<std::uint32_t> outermost{};  // the block that the root holds, if it is another one
   OddWay way = OddWay::kNone;                // of the last pointer of the way that is odd
+};
+
+// With which other block one is lost, and by which way. Of blocks of one call stack that are lost
+// with the same block, one stands for all.
+struct LostWith {
+  LiveBlock root;                  // lost by itself
+  std::vector<LiveBlock> links{};  // from the root to the block: those between that are nearest
+  std::uint32_t hidden = 0;        // blocks between the root and the first of `links`
 };
 
 // Words of roots. The first of them is at `place`.
@@ -113,6 +124,10 @@ class ReachMarker {
   // the last roots were added.
   [[nodiscard]] std::vector<Reach> Conclude();
 
+  // Returns with what `block` is lost; null if it is lost by itself, or not at all. REQUIRES:
+  // Conclude() has been called.
+  [[nodiscard]] std::shared_ptr<const LostWith> LostWithOf(std::uint32_t block);
+
   // Leaves out all but the last `most_links` blocks. REQUIRES: `block` is marked.
   [[nodiscard]] BlockChain ChainTo(std::uint32_t block, std::size_t most_links) const;
 
@@ -125,6 +140,7 @@ class ReachMarker {
     OddWay way = OddWay::kNone;         // of the word that leads to it
   };
   static constexpr std::uint32_t kUnreached = 0xFFFF'FFFF;
+  static constexpr std::uint32_t kNotLost = 0xFFFF'FFFF;
 
   [[nodiscard]] bool IsKnownLost(std::uint32_t block) const {
     return !is_known_lost_.empty() && is_known_lost_[block];
@@ -137,9 +153,9 @@ class ReachMarker {
   // Counts only whole, aligned words.
   template <typename Use>
   void ForEachPointerIn(std::uint32_t block, Use use) const;
-  // Makes all that `from` leads to indirectly lost, also blocks that counted as lost until now;
-  // `from` itself stays as it is.
-  void MarkIndirectlyLost(std::uint32_t from);
+  void FindLostWays();
+  // Returns its place in lost_; kNotLost if it has none.
+  [[nodiscard]] std::uint32_t LostNumber(std::uint32_t block) const;
   [[nodiscard]] bool IsChunkHeader(std::uint32_t block, std::uint64_t word) const;
 
   // Returns whether a word in front of the block's begin may be a pointer to it. In front of an
@@ -165,14 +181,14 @@ class ReachMarker {
   std::vector<bool> is_candidate_;
   std::vector<bool> is_known_lost_;  // empty if none is
   std::size_t unmarked_candidates_ = 0;
-  std::vector<Reach> lost_;               // of each block; Conclude() fills it
+  std::vector<std::uint32_t> lost_;        // blocks, by address; Conclude() fills it
+  std::vector<LostGraph::Way> lost_ways_;  // of each of lost_, by places there
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::shared_ptr<const LostWith>>
+      lost_with_;                         // by stack and root
   std::vector<std::uint64_t> odd_words_;  // of the block that is being read
 };
 
 // The text of what holds a retained block: the chain of pointers that leads to it from a root.
-
-// A chain tells at most so many blocks: those that are nearest to the retained one.
-inline constexpr std::size_t kMostHolderLinks = 4;
 
 // An address in the file of a module.
 struct FileAddress {
@@ -199,6 +215,7 @@ struct BlockReach {
   Reach reach = Reach::kUnknown;
   // Null if the block is not retained, or if nobody wants to know. Of all blocks, few have one.
   std::shared_ptr<const HolderChain> holder{};
+  std::shared_ptr<const LostWith> lost_with{};  // null if it is not lost indirectly
 };
 
 // Returns the call site that a stack id stands for, such as "net::Pool::Grow (pool.cc:88)"; an
@@ -208,5 +225,7 @@ using CallSiteText = std::function<std::string(std::uint32_t stack)>;
 // Returns "g_cache (net/cache.cc:12) -> ... 12 more -> 48 B allocated by net::Pool::Grow
 // (pool.cc:88)", say. The retained block itself is left out. Empty if there is no holder.
 [[nodiscard]] std::string HolderText(const HolderChain& holder, const CallSiteText& call_site);
+// Returns the same of what a lost block is lost with: "112 B allocated by net::Open (net.cc:9)".
+[[nodiscard]] std::string LostWithText(const LostWith& with, const CallSiteText& call_site);
 
 }  // namespace leakgate

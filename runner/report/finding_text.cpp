@@ -144,7 +144,13 @@ std::string EvidenceLines(const Finding& finding, const TextStyle& style) {
     const std::string near = WithRelativePaths(line, style.base_directory);
     text += "    " + Paint(Printable(near), Emphasis::kInTheDistance, style.colour) + '\n';
   };
-  if (!finding.holder.empty()) add("held by " + finding.holder);
+  if (!finding.led_to.empty()) {
+    add(fmt::format("with {} that {}", FormatAmount(LedToSum(finding)),
+                    IsLost(finding.reach) ? "only it led to" : "it leads to"));
+  }
+  if (!finding.holder.empty()) {
+    add((IsLost(finding.reach) ? "lost with " : "held by ") + finding.holder);
+  }
   if (!finding.thread.empty()) {
     add((IsMapped(finding) ? "mapped by " : "allocated by ") + finding.thread);
   }

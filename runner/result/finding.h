@@ -38,7 +38,7 @@ enum class Disposition : std::uint8_t {
 enum class BaselineState : std::uint8_t { kNoBaseline, kKnown, kNew };
 
 struct Finding {
-  Amount amount;
+  Amount amount;  // of all its blocks, those of `led_to` included
   AllocationKind kind = AllocationKind::kMalloc;
   SharedStack stack;  // innermost first
   UnwindEnd stack_end = UnwindEnd::kOutermost;
@@ -48,7 +48,9 @@ struct Finding {
   std::string framework_rule;
 
   Reach reach = Reach::kUnknown;
-  std::string holder;  // what leads to the retained blocks; may be empty
+  // What leads to the retained blocks; of what is indirectly lost, the way from the block that is
+  // lost by itself. May be empty.
+  std::string holder;
   // The CallStackKey of a block that holds it and that no test has allocated, if there is one. It
   // is in no report: repetitions use it to find out how such blocks change.
   std::string keeper;
@@ -62,6 +64,12 @@ struct Finding {
   std::string thread;
   std::string allowance;  // "FILE:LINE" of the allowance that covers it
   BaselineState baseline = BaselineState::kNoBaseline;
+  // The CallStackKey of the finding of which a block leads to its blocks, as nothing else does. It
+  // is in no report: FoldFindings uses it.
+  std::string led_by;
+  // What only its blocks lead to, so that it is lost with them: largest first, each without any of
+  // its own.
+  std::vector<Finding> led_to;
   // How many more call stacks its blocks have, if there were too many to show each. `stack` is one
   // of the largest of them. In all reports, the explanation mentions this.
   std::int64_t other_stacks = 0;
@@ -115,6 +123,26 @@ struct Finding {
       break;
   }
   return false;
+}
+
+// Returns the sum of what only the finding's own blocks lead to.
+[[nodiscard]] inline Amount LedToSum(const Finding& finding) {
+  Amount sum;
+  for (const Finding& led : finding.led_to) sum += led.amount;
+  return sum;
+}
+// Returns the sum of its own blocks.
+[[nodiscard]] inline Amount OwnAmount(const Finding& finding) {
+  return finding.amount - LedToSum(finding);
+}
+
+// Calls `use` for each of the findings, and for all that they lead to.
+template <typename Use>
+void ForEachWithLedTo(const std::vector<Finding>& findings, Use use) {
+  for (const Finding& finding : findings) {
+    use(finding);
+    for (const Finding& led : finding.led_to) use(led);
+  }
 }
 
 // Returns the sum of the user's findings that count against a limit on outstanding blocks.

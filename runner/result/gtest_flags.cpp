@@ -103,6 +103,19 @@ std::vector<std::string> SelectionIn(const std::vector<std::string>& arguments) 
   return selection;
 }
 
+std::string FilterGiven(const std::vector<std::string>& arguments,
+                        const std::vector<std::string>& environment) {
+  const auto last = [](const std::vector<std::string>& texts, std::string_view part) {
+    const auto found = std::find_if(texts.rbegin(), texts.rend(), [&](const std::string& text) {
+      const std::size_t at = text.find(part);
+      return at != std::string::npos && text.find_first_not_of("-/") == at;
+    });
+    return found != texts.rend() ? *found : std::string();
+  };
+  const std::string argument = last(arguments, "gtest_filter=");
+  return argument.empty() ? last(environment, "GTEST_FILTER=") : argument;
+}
+
 std::optional<Shard> ShardOf(const std::vector<std::string>& environment) {
   const std::optional<int> total = NumberOf(environment, "GTEST_TOTAL_SHARDS=");
   const std::optional<int> index = NumberOf(environment, "GTEST_SHARD_INDEX=");

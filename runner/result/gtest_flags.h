@@ -26,6 +26,11 @@ inline constexpr const char* kShardIndexVariable = "GTEST_SHARD_INDEX";
 // others, such as the files that they write.
 [[nodiscard]] std::vector<std::string> SelectionIn(const std::vector<std::string>& arguments);
 
+// Returns what chooses the tests, as it was given: "--gtest_filter=A.*" or "GTEST_FILTER=A.*"; an
+// empty text if nothing does.
+[[nodiscard]] std::string FilterGiven(const std::vector<std::string>& arguments,
+                                      const std::vector<std::string>& environment);
+
 // Returns which shard of the tests a process runs, by GoogleTest's own variables, which Bazel sets
 // as well. Returns nullopt if they are not set, or if GoogleTest would refuse them and end the
 // program.

@@ -44,13 +44,14 @@ void AddFindings(const WindowResult& window, BaselineWindow& known) {
       is_bad || std::any_of(window.findings.begin(), window.findings.end(), WasKnown);
   if (!may_count) return;
   std::map<std::string, PathCount> counts;
-  for (const Finding& finding : window.findings) {
+  ForEachWithLedTo(window.findings, [&](const Finding& finding) {
     const bool can_be_reason = CanBeReason(finding);
-    if (!can_be_reason && finding.disposition != Disposition::kReleasedLater) continue;
+    if (!can_be_reason && finding.disposition != Disposition::kReleasedLater) return;
     PathCount& count = counts[SymbolicPath(finding.stack)];
-    count.blocks = AddSaturating(count.blocks, std::max<std::int64_t>(finding.amount.blocks, 0));
+    count.blocks =
+        AddSaturating(count.blocks, std::max<std::int64_t>(OwnAmount(finding).blocks, 0));
     count.counts = count.counts || WasKnown(finding) || (is_bad && can_be_reason);
-  }
+  });
   for (const auto& [path, count] : counts) {
     if (!count.counts) continue;
     std::int64_t& most = known.blocks[path];

@@ -131,6 +131,7 @@ void IterationCounts::FindFates() {
   struct OfStack {
     std::int64_t blocks = 0;
     std::int64_t lost = 0;
+    std::set<std::uint32_t> led_by{};  // stacks; 0: none
   };
   std::vector<LiveBlock> candidates;
   std::map<std::string, OfStack> by_stack;
@@ -158,7 +159,11 @@ void IterationCounts::FindFates() {
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const std::string& stack = sites_.Of(candidates[i].stack).text;
     const HolderChain* const holder = (*reaches)[i].holder.get();
-    if (IsLost((*reaches)[i].reach)) ++by_stack[stack].lost;
+    if (IsLost((*reaches)[i].reach)) {
+      const LostWith* const with = (*reaches)[i].lost_with.get();
+      ++by_stack[stack].lost;
+      by_stack[stack].led_by.insert(with != nullptr ? with->root.stack : 0);
+    }
     if (holder != nullptr && holder->is_in_queue) fates_.queued.emplace(stack, holder->root);
   }
   // All but those of the last iteration, which may still be held, and of one that a stale word
@@ -166,7 +171,9 @@ void IterationCounts::FindFates() {
   for (const auto& [stack, of_stack] : by_stack) {
     const bool is_lost =
         of_stack.blocks >= ended_ && of_stack.lost * ended_ >= of_stack.blocks * (ended_ - 2);
-    if (is_lost) fates_.lost.insert(stack);
+    if (!is_lost) continue;
+    const std::uint32_t led_by = of_stack.led_by.size() == 1 ? *of_stack.led_by.begin() : 0;
+    fates_.lost.emplace(stack, led_by != 0 ? sites_.Of(led_by).text : std::string());
   }
 }
 

@@ -41,7 +41,9 @@ struct GrowthOfTest {
 
 // What became of the blocks that each repetition made anew, by CallStackKey.
 struct BlockFates {
-  std::set<std::string> lost;  // all but those of the last repetitions are
+  // All but those of the last repetitions are; and the stack of the block with which all of them
+  // are lost, if there is one.
+  std::map<std::string, std::string> lost;
   // They wait in a queue of the kernel's, such as a pipe, and by its name.
   std::map<std::string, std::string> queued;
 };

@@ -176,6 +176,10 @@ class JudgedRun {
     if (std::string doubt = DoubtAboutListener(prepared_, result); !doubt.empty()) {
       result.reasons.push_back(std::move(doubt));
     }
+    if (request_.needs_tests && !has_timed_out_) {
+      std::string doubt = DoubtWithoutTests(result, OwnEnvironment());
+      if (!doubt.empty()) result.reasons.push_back(std::move(doubt));
+    }
     if (has_timed_out_) {
       result.reasons.push_back(TimeoutReason(processes_.program(), *request_.timeout));
     }

@@ -5,8 +5,10 @@
 #include <string_view>
 #include <utility>
 
+#include "runner/attribution/call_sites.h"
 #include "runner/base/signal_end.h"
 #include "runner/base/time_limit.h"
+#include "runner/judge/allowances.h"
 #include "runner/judge/surviving_sites.h"
 #include "runner/judge/window_verdict.h"
 #include "runner/report/excess.h"
@@ -38,6 +40,18 @@ bool MayBeExplained(const WindowResult& window) {
          window.status != TestStatus::kCrashed;
 }
 
+// Once all has been repeated: what grows together is one finding, and what still fails may be
+// allowed.
+void ConcludeGrowth(WindowResult& window) {
+  if (window.verdict != Verdict::kOverBudget) return;
+  FoldFindings(Fold::kGrowing, window.findings);
+  if (AllowWhatFails(window)) {
+    SortFindings(window.findings);
+    SortFindings(window.mappings);
+    DecideVerdict(window);
+  }
+}
+
 RepetitionSetup With(RepetitionSetup setup, std::function<bool()> is_cancelled) {
   setup.is_cancelled = std::move(is_cancelled);
   return setup;
@@ -55,6 +69,7 @@ void RunConfirmations::ConfirmNow(WindowResult& window) {
   if (window.verdict == Verdict::kUnconfirmed) {
     inline_.Confirm(window);
     inline_.ConfirmInTime({&window});
+    ConcludeGrowth(window);
   }
   if (MayBeExplained(window)) inline_.Explain(window);
 }
@@ -101,6 +116,7 @@ void RunConfirmations::ConfirmAll(const std::string& why_not, RunResult& result)
     }
     after.ConfirmInTime(confirmed);
   }
+  for (WindowResult& window : result.windows) ConcludeGrowth(window);
   ExplainAll(after, why_not, result);
   result.confirming = inline_.spent() + after.spent();
 }

@@ -79,15 +79,38 @@ std::vector<std::string> ReasonsForDoubt(const Generations& generations, const R
   return reasons;
 }
 
+namespace {
+
+bool AsksForNoTest(const RunResult& result) {
+  return std::any_of(result.arguments.begin(), result.arguments.end(), [](const std::string& one) {
+    return one == kListTestsFlag || one == "--help" || one == "-h";
+  });
+}
+
+}  // namespace
+
+std::string DoubtWithoutTests(const RunResult& result,
+                              const std::vector<std::string>& environment) {
+  const bool has_tests =
+      std::any_of(result.windows.begin(), result.windows.end(),
+                  [](const WindowResult& window) { return window.kind == WindowKind::kTest; });
+  const bool is_shard = result.shard && result.shard->total > 1;
+  const bool is_asked = result.tracing.boundaries != BoundarySource::kNone && !is_shard &&
+                        !AsksForNoTest(result) && result.program.ShellCode() == 0;
+  if (has_tests || !is_asked) return "";
+  const std::string filter = FilterGiven(result.arguments, environment);
+  if (filter.empty()) return "no test ran: the program has none; --allow-no-tests lets it pass";
+  return fmt::format(
+      "no test ran: {} chooses none; correct it, or let that pass by "
+      "--allow-no-tests",
+      filter);
+}
+
 std::string DoubtAboutListener(const Preparation& prepared, const RunResult& result) {
   const bool has_told = result.tracing.boundaries != BoundarySource::kNone;
   if (prepared.framework != TestFramework::kGoogleTestListener || has_told) return "";
   const bool has_executed = result.tracing.generations != 1;
-  const bool runs_none =
-      std::any_of(result.arguments.begin(), result.arguments.end(), [](const std::string& one) {
-        return one == kListTestsFlag || one == "--help" || one == "-h";
-      });
-  if (has_executed || runs_none || result.program.signal) return "";
+  if (has_executed || AsksForNoTest(result) || result.program.signal) return "";
   return fmt::format(
       "{} has leakgate's listener, but did not add it, so no tests were told apart; call "
       "leakgate::AppendListener() after testing::InitGoogleTest, or link leakgate::gtest_main",

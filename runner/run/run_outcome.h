@@ -18,6 +18,11 @@
 
 namespace leakgate {
 
+// Returns a line if no test ran in the run of a GoogleTest binary that was asked to run some: a
+// filter may name tests that are there no more. Of a shard that has none, nothing is said.
+[[nodiscard]] std::string DoubtWithoutTests(const RunResult& result,
+                                            const std::vector<std::string>& environment);
+
 // Returns why the run cannot be trusted, from what the images left behind, how the program ended
 // and what was dropped. REQUIRES: `program` and `tracing` of `result` are filled in.
 // Returns a line if the program under test has leakgate's listener and did not add it, so that its

@@ -78,6 +78,7 @@ struct RunRequest {
   std::shared_ptr<const Baseline> baseline;  // if null, all findings are new
   RunExtensions extensions;
   bool names_all = false;              // whether what passes by proof is symbolised, too
+  bool needs_tests = false;            // whether a run of a test binary without tests is in doubt
   bool plants_leak = false;            // whether a test is made to leave kPlantedBytes behind
   RunProgress* progress = nullptr;     // if null, no progress is shown
   std::filesystem::path symbol_cache;  // symbols/symbol_cache.h; if empty, none is used

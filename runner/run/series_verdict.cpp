@@ -71,10 +71,11 @@ void ApplyExcuse(const JudgedSeries& first, const std::string* queue, Finding& f
           : fmt::format("each repetition puts more of it into {}, and takes none out", *queue);
 }
 
-void ApplyLost(const JudgedSeries& first, Finding& finding) {
+void ApplyLost(const JudgedSeries& first, const std::string& led_by, Finding& finding) {
   ApplySeries(first, SeriesLength::kShort, finding);
   finding.disposition = Disposition::kSteady;
   finding.is_lost_each_time = true;
+  if (led_by != CallStackKey(finding)) finding.led_by = led_by;
   finding.explanation =
       fmt::format("in {} repetitions it grew by {}: each loses what the one before had made",
                   CountRepetitions(first.series), GrownText(first.series, finding.kind));
@@ -114,7 +115,9 @@ void ApplyToFinding(const TestOutcome& outcome, Finding& finding) {
     return ApplyExcuse(*judged, queue != first.fates.queued.end() ? &queue->second : nullptr,
                        finding);
   }
-  if (judged && outcome.lost.contains(asked)) return ApplyLost(*judged, finding);
+  if (judged && outcome.lost.contains(asked)) {
+    return ApplyLost(*judged, first.fates.lost.at(asked.stack), finding);
+  }
   const RepetitionResult* const longer = outcome.FindLonger();
   const auto judged_longer =
       longer != nullptr ? JudgeAsked(longer->series, asked, SeriesLength::kFinal) : std::nullopt;

@@ -159,7 +159,7 @@ std::string FieldsFile() {
          "\n"
          "export type TextIndex = number; // of the page's strings\n"
          "export type BytesAndBlocks = [number, number];\n"
-         "export type Row = (number | number[])[]; // values by column; zeros at the end are left "
+         "export type Row = (number | number[] | Row[])[]; // by column; zeros at the end are left "
          "out\n"
          "\n"
          "// The columns of a finding, of a call site that made a test do too much, and of a "

@@ -20,7 +20,7 @@ using testing::HasSubstr;
 // and names. Those that write nothing there are asked for their help alone.
 const std::map<std::string, std::string> kCommands = {
     {"leakgate", "--version"},
-    {"leakgate-run", "run --ctest-measurements -- {program} --gtest_filter=None"},
+    {"leakgate-run", "run --allow-no-tests --ctest-measurements -- {program} --gtest_filter=None"},
     {"leakgate-adopt", ""},
     {"leakgate-budget", "budget --help"},
     {"leakgate-budget-schema", "budget schema"},
@@ -168,7 +168,7 @@ TEST_F(FullOutputTest, HidesNoOtherExitCode) {
 
 // The program's own output is its own affair.
 TEST_F(FullOutputTest, OfTheProgramAloneIsNoFailureOfTheRun) {
-  const Command gated = Gated({words_["program"], "--gtest_filter=None"});
+  const Command gated = Gated({words_["program"], "--gtest_filter=None"}, {"--allow-no-tests"});
   const CommandResult full = RunCommand(Behind("exec > /dev/full", gated));
   EXPECT_EQ(full.exit_code, 0) << full.standard_error;
 }

@@ -41,6 +41,19 @@ TEST_P(GtestOptionsTest, FilterLeavesOneTest) {
   EXPECT_THAT(TestsOf(Run({"--gtest_filter=Plain.Leaks"})), ElementsAre("Plain.Leaks"));
 }
 
+TEST_P(GtestOptionsTest, AFilterThatChoosesNoneIsNoPass) {
+  const std::vector<std::string> program = {Fixture("features"), "--gtest_filter=Renamed.*"};
+  const GatedRun run = RunGated(program);
+  EXPECT_EQ(run.command.exit_code, 3);
+  EXPECT_THAT(run.command.standard_error,
+              HasSubstr("no test ran: --gtest_filter=Renamed.* chooses none"));
+  EXPECT_EQ(RunGated(program, {"--allow-no-tests"}).command.exit_code, 0);
+  EXPECT_EQ(RunGated(program, {"--skip-exit-code", "77"}).command.exit_code, 77);
+  CommandOptions shard;
+  shard.environment = {"GTEST_TOTAL_SHARDS=2", "GTEST_SHARD_INDEX=1"};
+  EXPECT_EQ(RunGated(program, {}, shard).command.exit_code, 0);
+}
+
 TEST_P(GtestOptionsTest, RepeatOpensWindowsForEachIteration) {
   const GatedRun run = Run({"--gtest_filter=Plain.*", "--gtest_repeat=3"});
   for (const int iteration : {1, 2, 3}) {

@@ -38,6 +38,9 @@ TEST_P(ReachTest, WhatALostBlockLedToIsLostWithIt) {
   std::map<std::string, std::string> reaches;
   for (const nlohmann::json& finding : UsersFindings(window)) {
     reaches[LeakFrom(finding).place] = finding["reach"];
+    for (const nlohmann::json& led : finding["led_to"]) {
+      reaches[LeakFrom(led).place] = led["reach"];
+    }
   }
   EXPECT_EQ(window["lost"]["blocks"], 2);
   EXPECT_EQ(window["retained"]["blocks"], 0);

@@ -175,6 +175,10 @@ void DeclareRunning(RunCommand& command, OptionList& options) {
                           kMaxStackDepth, kDefaultStackDepth));
   options.AddFlag("--no-cache", command.has_no_cache,
                   "Read debug information anew, and keep nothing of it for later runs");
+  options.AddFlag("--allow-no-tests", command.allows_no_tests,
+                  "Pass where a GoogleTest binary runs no test at all. Without it, and without "
+                  "--skip-exit-code, that is inconclusive, unless the run is one shard of several: "
+                  "a filter may name tests that are there no more");
   options.Add("--exit-code", TextWord("CODE"), command.over_budget_exit_code, ParseOwnExitCode,
               "Exit with CODE, 4 to 127, instead of 1 if tests are over budget and none has failed "
               "by itself: so a job can tell leaks from failing tests. A program that itself exits "
@@ -239,6 +243,8 @@ Expected<void> Complete(RunCommand& command, const ProgramLine& program) {
     return UsageError("--strict and --warn-only contradict each other; leave one out");
   }
   if (!command.modes.empty()) command.request.mode = command.modes.front();
+  // With an exit code of its own, it is told by that.
+  command.request.needs_tests = !command.allows_no_tests && !command.skip_exit_code;
   if (Expected<void> shown = CheckHistoryIsShown(command.history, command.reports); !shown) {
     return shown;
   }

@@ -61,6 +61,7 @@ struct RunCommand {
   std::shared_ptr<RunAddition> addition;     // if null, nothing is added
   std::optional<int> over_budget_exit_code;  // instead of 1, where no test has failed by itself
   std::optional<int> skip_exit_code;         // instead of 0, where every test was skipped
+  bool allows_no_tests = false;              // passes where no test ran
   bool has_no_cache = false;           // reads debug information anew, and keeps nothing of it
   bool prints_measurements = false;    // of CTest, on standard output
   std::vector<GateMode> modes;         // the flags that were given; Complete allows one

@@ -64,6 +64,7 @@ Expected<HeapReach> FindReachOfAll(const ReachRequest& request) {
   LEAKGATE_TRY_ASSIGN(const LookResult second, LookAgain(request, candidates));
   for (std::size_t i = 0; i < lost.size(); ++i) {
     heap->reaches[lost[i]] = second.reaches[i].reach;
+    heap->lost_with[lost[i]] = second.reaches[i].lost_with;
   }
   return heap;
 }

@@ -502,12 +502,17 @@ class Look {
       if (unseen_->conclusion()[i] != Reach::kRetained) continue;
       conclusion_[unseen_candidates_[i]] = Reach::kRetained;
     }
-    std::vector<Reach> reaches(process_.heap.blocks.size(), Reach::kUnknown);
-    for (std::size_t i = 0; i < numbers_.size(); ++i) reaches[numbers_[i]] = conclusion_[i];
-    return {std::move(process_.heap.blocks), std::move(reaches), depth};
+    HeapReach heap{{}, std::vector<Reach>(process_.heap.blocks.size(), Reach::kUnknown), {}, depth};
+    for (std::size_t i = 0; i < numbers_.size(); ++i) {
+      heap.reaches[numbers_[i]] = conclusion_[i];
+      if (conclusion_[i] != Reach::kIndirectlyLost) continue;
+      heap.lost_with[numbers_[i]] = marker_->LostWithOf(numbers_[i]);
+    }
+    heap.blocks = std::move(process_.heap.blocks);
+    return heap;
   }
 
-  [[nodiscard]] std::vector<BlockReach> Reaches() const {
+  [[nodiscard]] std::vector<BlockReach> Reaches() {
     const RootNamer namer(process_.maps, process_.modules, process_.threads, process_.objects,
                           request_.variables);
     std::vector<BlockReach> reaches(numbers_.size());
@@ -521,6 +526,8 @@ class Look {
         reaches[i].holder = std::make_shared<const HolderChain>(HolderChain{.root = doubt_});
       } else if (reaches[i].reach == Reach::kRetained) {
         NameHolder(numbers_[i], holders, reaches[i]);
+      } else {
+        reaches[i].lost_with = marker_->LostWithOf(numbers_[i]);
       }
     }
     if (unseen_) AddHeldByUnseen(namer, reaches);

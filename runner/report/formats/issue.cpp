@@ -114,7 +114,11 @@ class WindowIssues {
       if (first == nullptr) first = &window_.violations[i];
     }
     if (first != nullptr) return VisitCounted(finding, *first);
-    if (finding.disposition == Disposition::kUnconfirmed) return VisitUnconfirmed(finding);
+    // What a test holds that has not come to its end says nothing.
+    const bool has_ended = window_.status != TestStatus::kCrashed;
+    if (finding.disposition == Disposition::kUnconfirmed) {
+      return has_ended ? VisitUnconfirmed(finding) : void();
+    }
     if (finding.disposition == Disposition::kAllowed) VisitAllowed(finding);
   }
 

@@ -98,6 +98,16 @@ class PageRow {
     }
     text_ += ']';
   }
+  void Append(const std::vector<Finding>& findings) {
+    char before = '[';
+    for (const Finding& finding : findings) {
+      text_ += std::exchange(before, ',');
+      PageRow row(tables_, text_);
+      VisitColumns(row, PageFinding{finding});
+      row.End();
+    }
+    text_ += ']';
+  }
   void Append(const SharedStack& stack) {
     stack_ = tables_.Stack(stack.get());
     AppendJsonNumber(stack_, text_);

@@ -20,15 +20,16 @@ namespace {
 void AddOutstanding(const RunResult& run, const ProfileWriter& profile) {
   for (const WindowResult& window : run.windows) {
     const std::string root = PlainWindowName(window);
-    for (const Finding& finding : window.findings) {
-      if (finding.disposition == Disposition::kFramework) continue;
+    const auto add = [&](const Finding& finding) {
+      if (finding.disposition == Disposition::kFramework) return;
       profile.add(
           {.root = root,
            .frames = finding.stack,
-           .amount = finding.amount,
+           .amount = OwnAmount(finding),
            .component = finding.component.empty() ? window.budget->component : finding.component,
            .disposition = Word(finding.disposition)});
-    }
+    };
+    ForEachWithLedTo(window.findings, add);
   }
 }
 

@@ -98,6 +98,7 @@ void VisitFields(Visitor& fields, Value& finding) {
   fields.WithDefault("user_frame", finding.user_frame);
   fields.Required("stack_end", finding.stack_end);
   fields.Required("stack", finding.stack);
+  fields.WrittenIf("led_to", finding.led_to, !finding.led_to.empty());
 }
 
 // A limit without a file comes from the default policy.

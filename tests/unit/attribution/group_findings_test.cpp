@@ -297,5 +297,41 @@ TEST(GroupFindingsTest, TellsAsManyAsThereMayBe) {
   EXPECT_THAT(GroupMany(10'000, nullptr), SizeIs(10'000));
 }
 
+// The block of stack 2 is lost with that of stack 1.
+std::vector<Finding> GroupLost(BlockFacts root) {
+  const Stacks stacks = {{1, Resolved({In("net::Open()")})}, {2, Resolved({In("net::Grow()")})}};
+  CallSites sites([&](std::uint32_t stack) { return stacks.at(stack); });
+  BlockFacts led = Held(Reach::kIndirectlyLost);
+  led.led_by = 0x1000;
+  led.led_by_stack = 1;
+  return GroupFindings({Block(1, 8), Block(2, 64)}, {std::move(root), std::move(led)}, sites);
+}
+
+TEST(FoldFindingsTest, TellsWhatIsLostWithABlockBelowIt) {
+  std::vector<Finding> findings = GroupLost(Held(Reach::kLost));
+  FoldFindings(Fold::kLost, findings);
+
+  EXPECT_THAT(findings, Amounts(Amount{72, 2}));
+  EXPECT_THAT(findings[0].led_to, Amounts(Amount{64, 1}));
+  EXPECT_EQ(OwnAmount(findings[0]), (Amount{8, 1}));
+}
+
+TEST(FoldFindingsTest, LeavesWhatIsChargedToAnotherComponent) {
+  std::vector<Finding> findings = GroupLost(Held(Reach::kLost));
+  findings[0].component = "net";
+  FoldFindings(Fold::kLost, findings);
+
+  EXPECT_THAT(findings, SizeIs(2));
+}
+
+TEST(FoldFindingsTest, LeavesWhatIsLostWithABlockThatDoesNotCount) {
+  BlockFacts allowed = AllowedBy("a.cc:1");
+  allowed.disposition = Disposition::kAllowed;
+  std::vector<Finding> findings = GroupLost(allowed);
+  FoldFindings(Fold::kLost, findings);
+
+  EXPECT_THAT(findings, SizeIs(2));
+}
+
 }  // namespace
 }  // namespace leakgate

@@ -140,6 +140,9 @@ TEST(OptionsTest, TakesHowLongAllTestsMayBeRepeated) {
 TEST(OptionsTest, TakesTheExitCodeOfASkippedRun) {
   EXPECT_EQ(ParseRun({"run", "--", "a"}).skip_exit_code, std::nullopt);
   EXPECT_EQ(ParseRun({"run", "--skip-exit-code", "77", "--", "a"}).skip_exit_code, 77);
+  EXPECT_TRUE(ParseRun({"run", "--", "a"}).request.needs_tests);
+  EXPECT_FALSE(ParseRun({"run", "--allow-no-tests", "--", "a"}).request.needs_tests);
+  EXPECT_FALSE(ParseRun({"run", "--skip-exit-code", "77", "--", "a"}).request.needs_tests);
   EXPECT_EQ(ParseRun({"run", "--exit-code", "9", "--", "a"}).over_budget_exit_code, 9);
 }
 
@@ -390,6 +393,7 @@ TEST(OptionsTest, HelpOfRunNamesEveryOptionAndExitCode) {
                            "--quiet",
                            "--verbose",
                            "--skip-exit-code",
+                           "--allow-no-tests",
                            "--exit-code",
                            "--ctest-measurements",
                            "--progress=",

@@ -141,5 +141,39 @@ TEST(BudgetAllowanceTest, IsOfTheBudgetThatTheStackIsChargedTo) {
   EXPECT_THAT(DispositionsOf(evidence), ElementsAre(Disposition::kOutstanding));
 }
 
+// The cache's blocks are lost with the first of the pool.
+WindowEvidence LostWithPool(const AppliedAllowance& allowance) {
+  WindowEvidence evidence = EvidenceOf(
+      {{kPool, Reach::kLost}, {kCache, Reach::kIndirectlyLost}, {kCache, Reach::kIndirectlyLost}});
+  for (const std::size_t i : {1, 2}) {
+    evidence.facts[i].led_by = evidence.blocks[0].address;
+    evidence.facts[i].led_by_stack = kPool;
+  }
+  AppliedBudget budget;
+  budget.allowances = {allowance};
+  const auto budget_of = [&](std::uint32_t) -> const AppliedBudget& { return budget; };
+  CallSites sites(StackOf);
+  AllowByBudget(budget_of, sites, evidence);
+  AllowLedTo([](std::uint32_t) { return AllowanceCopy(); }, budget_of, {}, sites, evidence);
+  return evidence;
+}
+
+TEST(LedToAllowanceTest, CoversWhatTheAllowedBlockLedTo) {
+  const WindowEvidence evidence = LostWithPool(AllowPool(192, 3));
+
+  EXPECT_THAT(DispositionsOf(evidence), Each(Disposition::kAllowed));
+  EXPECT_THAT(evidence.facts, Each(Field(&BlockFacts::allowance, "net.leakgate.json:7")));
+}
+
+TEST(LedToAllowanceTest, CoversNothingWhereThereIsNotRoomForAll) {
+  const WindowEvidence evidence = LostWithPool(AllowPool({}, 2));
+
+  EXPECT_THAT(DispositionsOf(evidence), Each(Disposition::kOutstanding));
+  EXPECT_EQ(evidence.facts[0].reach, Reach::kLost);
+  EXPECT_THAT(evidence.facts,
+              Each(Field(&BlockFacts::explanation,
+                         "more than net.leakgate.json:7 permits: 2 blocks for 192 B in 3 blocks")));
+}
+
 }  // namespace
 }  // namespace leakgate

@@ -13,8 +13,8 @@ using testing::ElementsAre;
 class Memory {
  public:
   // Returns the block's number. REQUIRES: blocks are added by address.
-  std::uint32_t Add(std::uint64_t address, std::uint64_t size) {
-    blocks_.push_back({.address = address, .size_bytes = size});
+  std::uint32_t Add(std::uint64_t address, std::uint64_t size, std::uint32_t stack = 0) {
+    blocks_.push_back({.address = address, .size_bytes = size, .stack = stack});
     return static_cast<std::uint32_t>(blocks_.size() - 1);
   }
   void Store(std::uint64_t address, std::uint64_t word) { words_[address] = word; }
@@ -100,6 +100,28 @@ TEST(ReachTest, WhatHangsOnACycleIsLostWithIt) {
   memory.Store(0x3008, 0x1000);
   EXPECT_THAT(ReachFrom(memory, {0, 1, 2}, {}),
               ElementsAre(Reach::kIndirectlyLost, Reach::kLost, Reach::kIndirectlyLost));
+}
+
+// Of six blocks behind the root, each is of a stack of its own.
+TEST(ReachTest, TellsTheWayFromTheRoot) {
+  Memory memory;
+  for (std::uint64_t i = 1; i <= 7; ++i) {
+    memory.Add(i * 0x1000, 64, static_cast<std::uint32_t>(i));
+    memory.Store(i * 0x1000, (i + 1) * 0x1000);
+  }
+  ReachMarker marker = memory.Marker({0, 1, 6});
+  marker.Mark();
+  EXPECT_THAT(marker.Conclude(),
+              ElementsAre(Reach::kLost, Reach::kIndirectlyLost, Reach::kIndirectlyLost));
+  EXPECT_EQ(marker.LostWithOf(0), nullptr);
+  const auto text = [&](std::uint32_t block) {
+    return LostWithText(*marker.LostWithOf(block),
+                        [](std::uint32_t stack) { return "f" + std::to_string(stack); });
+  };
+  EXPECT_EQ(text(1), "64 B allocated by f1");
+  EXPECT_EQ(text(6),
+            "64 B allocated by f1 -> ... 1 more -> 64 B allocated by f3 -> 64 B allocated by f4"
+            " -> 64 B allocated by f5 -> 64 B allocated by f6");
 }
 
 TEST(ReachTest, ABlockThatPointsToItselfIsLost) {

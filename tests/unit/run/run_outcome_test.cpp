@@ -190,6 +190,32 @@ RunResult StreamedRunWith(const std::vector<WindowResult>& windows) {
   return result;
 }
 
+TEST(DoubtWithoutTestsTest, NamesTheFilterThatChoosesNone) {
+  RunResult result = StreamedRunWith({});
+  EXPECT_EQ(DoubtWithoutTests(result, {"HOME=/root"}),
+            "no test ran: the program has none; --allow-no-tests lets it pass");
+  result.arguments = {"--gtest_brief=1", "--gtest_filter=Old.*"};
+  EXPECT_THAT(DoubtWithoutTests(result, {"GTEST_FILTER=A.*"}),
+              testing::StartsWith("no test ran: --gtest_filter=Old.* chooses none; "));
+  result.arguments = {};
+  EXPECT_THAT(DoubtWithoutTests(result, {"GTEST_FILTER=A.*"}),
+              testing::StartsWith("no test ran: GTEST_FILTER=A.* chooses none; "));
+}
+
+TEST(DoubtWithoutTestsTest, IsNoneWhereNoTestWasToRun) {
+  EXPECT_EQ(DoubtWithoutTests(RunWith({}), {}), "");
+  EXPECT_EQ(DoubtWithoutTests(StreamedRunWith({TestWindow("a", Verdict::kPass)}), {}), "");
+  RunResult shard = StreamedRunWith({});
+  shard.shard = {2, 3};
+  EXPECT_EQ(DoubtWithoutTests(shard, {}), "");
+  RunResult list = StreamedRunWith({});
+  list.arguments = {"--gtest_list_tests"};
+  EXPECT_EQ(DoubtWithoutTests(list, {}), "");
+  RunResult failed = StreamedRunWith({});
+  failed.program.exit_code = 1;
+  EXPECT_EQ(DoubtWithoutTests(failed, {}), "");
+}
+
 TEST(RanNoTestToItsEndTest, IsTrueWhereAllWereSkipped) {
   EXPECT_TRUE(RanNoTestToItsEnd(
       StreamedRunWith({TestWindow("a", Verdict::kPass, TestStatus::kSkipped),

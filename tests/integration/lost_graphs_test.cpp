@@ -1,0 +1,125 @@
+// What only a lost block led to is told with that block, and allowed with it.
+#include <gmock/gmock.h>
+
+#include "tests/integration/both_modes.h"
+#include "tests/integration/findings.h"
+
+namespace leakgate::test {
+namespace {
+
+using nlohmann::json;
+using testing::Contains;
+using testing::Each;
+using testing::HasSubstr;
+using testing::UnorderedElementsAre;
+
+std::vector<json> LostFindings(const json& window) {
+  std::vector<json> lost;
+  for (const json& finding : UsersFindings(window)) {
+    if (finding.value("reach", "") != "retained") lost.push_back(finding);
+  }
+  return lost;
+}
+
+std::vector<std::string> FunctionsOf(const std::vector<json>& findings) {
+  std::vector<std::string> functions;
+  for (const json& finding : findings) functions.push_back(LeakFrom(finding).function);
+  return functions;
+}
+
+long BlocksLedTo(const json& finding) {
+  long blocks = 0;
+  for (const json& led : finding.value("led_to", json::array()))
+    blocks += led["blocks"].get<long>();
+  return blocks;
+}
+
+class LostGraphsTest : public BothModes {
+ protected:
+  static const GatedRun& Run() { return SharedRunByDefault({Fixture("lost_graphs")}); }
+  static json Window(const std::string& test) { return Run().Test(test); }
+  // The only lost finding of the test.
+  static json Root(const std::string& test) {
+    const std::vector<json> lost = LostFindings(Window(test));
+    EXPECT_EQ(lost.size(), 1) << Window(test);
+    return lost.empty() ? json::object() : lost.front();
+  }
+};
+
+TEST_P(LostGraphsTest, OneRootHasAllThatItLedTo) {
+  const json tree = Root("LostGraph.OfATreeWhoseNodesKnowTheirParents");
+  EXPECT_EQ(tree["blocks"], 62);  // 31 nodes with a text each
+  EXPECT_EQ(BlocksLedTo(tree), 61);
+  EXPECT_EQ(LeakFrom(tree).place, PlaceOf("lost_graphs.cpp", "tree"));
+
+  const json map = Root("LostGraph.OfAMapOfLists");
+  EXPECT_EQ(map["blocks"], 1 + 8 + 40 + 40);
+  EXPECT_EQ(LeakFrom(map).place, PlaceOf("lost_graphs.cpp", "map"));
+
+  const json owner = Root("LostGraph.OfAnOwnerAndWhatOthersMade");
+  EXPECT_EQ(owner["blocks"], 6);
+  EXPECT_EQ(FunctionsOf({owner}), std::vector<std::string>{"(anonymous namespace)::MakeOwner()"});
+}
+
+TEST_P(LostGraphsTest, OfACycleTheFirstThatWasMadeIsTheRoot) {
+  const json cycle = Root("LostGraph.OfACycle");
+  EXPECT_EQ(cycle["blocks"], 4);
+  EXPECT_EQ(BlocksLedTo(cycle), 3);
+  EXPECT_EQ(LeakFrom(cycle).place, PlaceOf("lost_graphs.cpp", "cycle"));
+}
+
+TEST_P(LostGraphsTest, TwoRootsAreTwo) {
+  for (const char* const test : {"LostGraph.OfTwo", "LostGraph.OfTwoOwnersOfOneNode"}) {
+    EXPECT_THAT(FunctionsOf(LostFindings(Window(test))),
+                UnorderedElementsAre("(anonymous namespace)::MakeOwner()",
+                                     "(anonymous namespace)::MakeOther()"))
+        << Window(test);
+  }
+}
+
+TEST_P(LostGraphsTest, SaysByWhichWayABlockIsLost) {
+  const json owner = Root("LostGraph.OfAnOwnerAndWhatOthersMade");
+  std::vector<std::string> ways;
+  for (const json& led : owner["led_to"]) ways.push_back(led.value("holder", ""));
+  EXPECT_THAT(ways, Each(HasSubstr("MakeOwner")));
+  EXPECT_THAT(ways, Contains(HasSubstr(" -> ")));
+}
+
+TEST_P(LostGraphsTest, ABlockOfAnotherWindowIsNoPartOfTheFinding) {
+  const json root = Root("LostWithItsSuite.Left");
+  EXPECT_EQ(LeakFrom(root).function, "(anonymous namespace)::MakeOwned()");
+  EXPECT_THAT(root.value("holder", ""), HasSubstr("MakeOwner"));
+}
+
+TEST_P(LostGraphsTest, AllAmountsAreOfTheWhole) {
+  const json window = Window("LostGraph.OfATreeWhoseNodesKnowTheirParents");
+  EXPECT_EQ(window["lost"]["blocks"], 62);
+  EXPECT_EQ(window["outstanding"]["blocks"], 62);
+  EXPECT_THAT(Run().command.standard_error, HasSubstr("61 blocks that only it led to"));
+}
+
+// The entry names the function that made the root. Others have made what it led to.
+TEST_P(LostGraphsTest, AnAllowanceOfTheRootCoversAllThatItLedTo) {
+  const TemporaryDirectory directory;
+  const std::string test = "LostGraph.OfAnOwnerAndWhatOthersMade";
+  const auto run_with = [&](int blocks) {
+    const std::string file = directory.Write(
+        "a.leakgate.json",
+        R"({ "component": "a", "allowances": [{ "stack": ["*::MakeOwner"], "blocks": )" +
+            std::to_string(blocks) + R"(, "reason": "known" }] })");
+    return RunByDefault({Fixture("lost_graphs"), "--gtest_filter=" + test}, {"--budgets", file});
+  };
+  const GatedRun enough = run_with(6);
+  EXPECT_EQ(enough.Test(test)["verdict"], "pass") << enough.Test(test);
+  EXPECT_EQ(enough.Test(test)["allowed"]["blocks"], 6);
+
+  const GatedRun less = run_with(5);
+  EXPECT_EQ(less.Test(test)["verdict"], "over_budget");
+  EXPECT_EQ(LostFindings(less.Test(test)).size(), 1) << less.Test(test);
+  EXPECT_THAT(less.command.standard_error, HasSubstr("for 6 blocks"));
+}
+
+LEAKGATE_IN_BOTH_MODES(LostGraphsTest);
+
+}  // namespace
+}  // namespace leakgate::test
