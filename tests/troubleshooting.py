@@ -21,7 +21,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ["docs/troubleshooting.md", "docs/budgets.md"]
-SOURCES = ["runner/attach", "runner/budget", "runner/cli", "runner/host", "runner/judge", "runner/main.cpp",
+SOURCES = ["runner/attach", "runner/attribution/read_suppressions.cpp", "runner/budget", "runner/cli", "runner/host", "runner/judge", "runner/main.cpp",
            "runner/process", "runner/reach", "runner/recording/event_recorder.cpp", "runner/recording/file", "runner/report/finding_text.cpp", "runner/report/json",
            "runner/report/report_format.cpp", "runner/report/summary_text.cpp", "runner/results/budgets", "runner/results/find_results.cpp",
            "runner/results/linux", "runner/results/merge_verdict.cpp", "runner/results/merged_runs.cpp",
@@ -96,6 +96,8 @@ OTHER_TEXTS = {
     "has to accept nothing", "the budgets and the baseline",
     "the baseline has what no component's budget can: freeing errors, descriptors, and what the program or a test "
     "from elsewhere leaves",
+    "the baseline has what no suppression covers, and what no budget can have: freeing errors, descriptors, and what "
+    "the program leaves",
     "{}: proved: {} bytes that were planted in {} failed it", "in another order:",
     "Keep the file in version control. From now on only what is new fails:",
     "Keep the files in version control. From now on only what is new fails:",
@@ -119,6 +121,7 @@ FURTHER = {"{} is for {} only, and left out; name the binary: leakgate explain T
                "runner/results/budgets/initial_entries.cpp",
            "{} still fails: {} of {} cannot be allowed, as no function of its call stack is known; "
            "build the program with symbols": "runner/results/budgets/initial_entries.cpp",
+           "{} ({}) is not taken over: {}": "runner/attribution/suppressions.cpp",
            "internal error: {}": "runner/main.cpp", "still traced: {}": "runner/cli/profiler/session.cpp",
            "not recorded: {}": "runner/report/summary_text.cpp",
            "kernel.yama.ptrace_scope is {}: set it to 1": "runner/run/linux/doctor.cpp",

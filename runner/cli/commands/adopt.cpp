@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <memory>
 #include <optional>
 #include <utility>
 
+#include "runner/attribution/suppressions.h"
 #include "runner/base/atomic_file.h"
+#include "runner/base/regular_file.h"
 #include "runner/cli/commands/accepted_baseline.h"
 #include "runner/cli/commands/gate_instructions.h"
 #include "runner/cli/commands/gated_runs.h"
@@ -19,6 +23,7 @@
 #include "runner/run/child_command.h"
 #include "runner/run/repetition.h"
 #include "runner/run/test_listing.h"
+#include "runner/symbols/linker_names.h"
 
 namespace leakgate {
 namespace {
@@ -98,8 +103,11 @@ class Adoption {
     if (!HasBaseline()) return {};
     if (HasBudgets()) {
       PrintMessage(
-          "the baseline has what no component's budget can: freeing errors, descriptors, "
-          "and what the program or a test from elsewhere leaves");
+          budgets_->IsOneFile()
+              ? "the baseline has what no suppression covers, and what no budget can have: freeing "
+                "errors, descriptors, and what the program leaves"
+              : "the baseline has what no component's budget can: freeing errors, descriptors, "
+                "and what the program or a test from elsewhere leaves");
     }
     LEAKGATE_TRY_ASSIGN(const std::string text, baseline_.Text(base));
     Print(stderr, text);
@@ -108,7 +116,7 @@ class Adoption {
 
   void PrintNext() const {
     GateFiles files;
-    if (HasBudgets()) files.budgets = budgets_->directory();
+    if (HasBudgets()) files.budgets = budgets_->place();
     if (HasBaseline() && !IsClean()) files.baseline = baseline_.file();
     const char* const lead =
         IsClean() ? "\nThe tests leave nothing behind, and whatever they leave from now on fails:\n"
@@ -142,7 +150,7 @@ class Adoption {
     return (absolute.has_filename() ? absolute : absolute.parent_path()).string();
   }
 
-  [[nodiscard]] bool HasBudgets() const { return budgets_ && budgets_->HasComponents(); }
+  [[nodiscard]] bool HasBudgets() const { return budgets_ && budgets_->HasFiles(); }
   // Beside budget files, a baseline is written only if it has something.
   [[nodiscard]] bool HasBaseline() const { return !HasBudgets() || !baseline_.empty(); }
 
@@ -156,7 +164,7 @@ class Adoption {
 
   [[nodiscard]] std::vector<std::string> GateOptions() const {
     std::vector<std::string> options;
-    if (HasBudgets()) options.push_back("--budgets=" + Absolute(budgets_->directory()));
+    if (HasBudgets()) options.push_back("--budgets=" + Absolute(budgets_->place()));
     if (HasBaseline()) options.push_back("--baseline=" + Absolute(baseline_.file()));
     // Allowances take what passes by proof, too, if they match it: then it has to have names.
     options.emplace_back(budgets_ ? "--verbose" : "--quiet");
@@ -207,24 +215,7 @@ class Adoption {
   int rests_ = 0;
 };
 
-// Finds the components of the programs' tests; returns nothing if no folder was named.
-Expected<std::optional<ComponentBudgets>> FindComponents(
-    const AdoptCommand& command, const std::vector<CtestCommand>& programs) {
-  if (command.budgets.empty()) return std::optional<ComponentBudgets>();
-  LEAKGATE_TRY_ASSIGN(ComponentBudgets budgets, ComponentBudgets::In(command.budgets));
-  for (const std::string& binary : BinariesOf(programs)) {
-    LEAKGATE_TRY_ASSIGN(const fs::path program, FindProgram(binary));
-    LEAKGATE_TRY(budgets.AddTests(binary, ListTests(program, {})));
-  }
-  if (!budgets.HasComponents()) {
-    PrintMessage(fmt::format(
-        "{}: the source of no test lies below it, so no component can be told: a baseline has all",
-        command.budgets.string()));
-  }
-  return std::optional(std::move(budgets));
-}
-
-Expected<void> RequireNewBaseline(const fs::path& output) {
+Expected<void> RequireNewFile(const fs::path& output) {
   std::error_code error;
   if (fs::exists(fs::symlink_status(output, error))) {
     return UsageError(fmt::format(
@@ -238,6 +229,63 @@ Expected<void> RequireNewBaseline(const fs::path& output) {
   return {};
 }
 
+Expected<Suppressions> LoadSuppressions(const std::vector<fs::path>& files) {
+  constexpr std::size_t kLargestFile = std::size_t{16} << 20;
+  std::vector<Suppression> all;
+  for (const fs::path& file : files) {
+    const auto text = ReadRegularFile(file, kLargestFile);
+    if (!text) {
+      return UsageError(fmt::format("{}: cannot be read: {}; name a file of suppressions",
+                                    file.string(), text.error().message()));
+    }
+    LEAKGATE_TRY_ASSIGN(std::vector<Suppression> read, ParseSuppressions(file.string(), *text));
+    std::move(read.begin(), read.end(), std::back_inserter(all));
+  }
+  const auto names = std::make_shared<LinkerNames>();
+  return Suppressions(std::move(all), [names](const Frame& frame) {
+    return names->At(frame.module, frame.module_offset);
+  });
+}
+
+// Tells which suppressions are not taken over.
+void PrintUnused(const Suppressions& suppressions) {
+  constexpr std::size_t kMostTold = 20;
+  const std::vector<std::string> lines = suppressions.Unused();
+  const std::size_t told = std::min(lines.size(), kMostTold);
+  for (std::size_t i = 0; i < told; ++i) PrintMessage(Printable(lines[i]));
+  if (lines.size() > told) {
+    PrintMessage(fmt::format("{} more suppressions are not taken over", lines.size() - told));
+  }
+}
+
+// Returns where the suppressions' allowances go if no folder is named: beside the baseline.
+Expected<ComponentBudgets> SuppressedBudget(const AdoptCommand& command) {
+  const fs::path file = command.output.parent_path() / "suppressed.leakgate.json";
+  LEAKGATE_TRY(RequireNewFile(file));
+  return ComponentBudgets::OneFile(file);
+}
+
+// Finds the components of the programs' tests; returns nothing if a baseline is to have all.
+Expected<std::optional<ComponentBudgets>> FindComponents(
+    const AdoptCommand& command, const std::vector<CtestCommand>& programs) {
+  if (command.budgets.empty() && command.suppressions.empty()) {
+    return std::optional<ComponentBudgets>();
+  }
+  LEAKGATE_TRY_ASSIGN(ComponentBudgets budgets, command.budgets.empty()
+                                                    ? SuppressedBudget(command)
+                                                    : ComponentBudgets::In(command.budgets));
+  for (const std::string& binary : BinariesOf(programs)) {
+    LEAKGATE_TRY_ASSIGN(const fs::path program, FindProgram(binary));
+    LEAKGATE_TRY(budgets.AddTests(binary, ListTests(program, {})));
+  }
+  if (!budgets.HasFiles() && !budgets.IsOneFile()) {
+    PrintMessage(fmt::format(
+        "{}: the source of no test lies below it, so no component can be told: a baseline has all",
+        command.budgets.string()));
+  }
+  return std::optional(std::move(budgets));
+}
+
 }  // namespace
 
 void Declare(AdoptCommand& command, OptionList& options) {
@@ -248,6 +296,10 @@ void Declare(AdoptCommand& command, OptionList& options) {
               "Instead write a budget file for each component, next to the sources of its tests: "
               "for each folder in DIR, or those that CODEOWNERS names. What has no component goes "
               "into the baseline");
+  options.Add("--suppressions", FileWord("FILE"), command.suppressions,
+              "Take over suppressions of LeakSanitizer's or valgrind's: what they cover gets an "
+              "allowance that names them, in the budget files or in suppressed.leakgate.json "
+              "beside the baseline");
   options.AddFlag("--prove", command.proves,
                   "Plant a leak in a test of each binary, and see that the gate fails for it");
 }
@@ -263,7 +315,8 @@ Expected<void> Complete(AdoptCommand& command, const ProgramLine& program) {
 }
 
 Expected<int> Execute(const AdoptCommand& command) {
-  LEAKGATE_TRY(RequireNewBaseline(command.output));
+  LEAKGATE_TRY(RequireNewFile(command.output));
+  LEAKGATE_TRY_ASSIGN(Suppressions suppressions, LoadSuppressions(command.suppressions));
   std::error_code error;
   const ScratchDirectory scratch = ScratchDirectory::In(fs::temp_directory_path(error).string());
   if (scratch.path().empty()) {
@@ -273,9 +326,11 @@ Expected<int> Execute(const AdoptCommand& command) {
       std::vector<CtestCommand> programs,
       FindAdoptedPrograms({command.targets, command.program}, scratch.path(), PrintMessage));
   LEAKGATE_TRY_ASSIGN(std::optional<ComponentBudgets> budgets, FindComponents(command, programs));
+  if (budgets) budgets->UseReasonsOf(suppressions);
   Adoption adoption(command, std::move(programs), std::move(budgets), scratch.path());
   LEAKGATE_TRY_ASSIGN(const bool is_green, adoption.Adopt());
   LEAKGATE_TRY(adoption.PrintAccepted());
+  PrintUnused(suppressions);
   if (!is_green) {
     PrintMessage(
         fmt::format("the gate is NOT green with it: what is left behind differs from run "

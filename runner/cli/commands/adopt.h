@@ -17,6 +17,7 @@ struct AdoptCommand {
   ProgramLine program;                         // or one binary with arguments
   std::filesystem::path output = "leakgate-baseline.json";
   std::filesystem::path budgets;  // where to write budget files; empty: a baseline has all
+  std::vector<std::filesystem::path> suppressions;  // files of other tools
   bool proves = false;
 };
 

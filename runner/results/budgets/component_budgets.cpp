@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "runner/attribution/stack_pattern.h"
 #include "runner/attribution/suggested_pattern.h"
 #include "runner/base/atomic_file.h"
 #include "runner/budget/apply_limits.h"
@@ -22,38 +23,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string SuiteOf(const std::string& test) { return test.substr(0, test.find('.')); }
+constexpr const char* kSuppressed = "suppressed";  // the component without folders
 
-bool HasEntry(const Finding& finding) { return !SuggestPattern(finding).empty(); }
+std::string SuiteOf(const std::string& test) { return test.substr(0, test.find('.')); }
 
 bool IsOfMemory(const Violation& violation) {
   return UnitOf(violation.metric) != MetricUnit::kNumber;
-}
-
-// Returns what of a failing window no allowance can cover.
-WindowResult WithoutEntries(WindowResult window) {
-  for (std::vector<Finding>* const findings : {&window.findings, &window.mappings}) {
-    std::erase_if(*findings, [](const Finding& it) { return !MakesFail(it) || HasEntry(it); });
-  }
-  if (window.findings.empty() && window.mappings.empty()) {
-    std::erase_if(window.violations, IsOfMemory);
-  }
-  return window;
-}
-
-// Returns what of it allowances can cover.
-WindowResult OnlyEntries(WindowResult window) {
-  for (std::vector<Finding>* const findings : {&window.findings, &window.mappings}) {
-    std::erase_if(*findings, [](const Finding& it) { return MakesFail(it) && !HasEntry(it); });
-  }
-  window.free_errors.clear();
-  std::erase_if(window.violations, [](const Violation& it) { return !IsOfMemory(it); });
-  // A later run names the component, and is the same cause all the same.
-  for (Violation& violation : window.violations) violation.component.clear();
-  for (Finding& finding : window.findings) finding.component.clear();
-  for (Finding& finding : window.mappings) finding.component.clear();
-  window.budget = NoBudget();
-  return window;
 }
 
 bool IsEmpty(const WindowResult& window) {
@@ -90,10 +65,12 @@ std::optional<fs::path> PathBelow(const fs::path& base, const fs::path& path) {
 
 }  // namespace
 
-ComponentBudgets::ComponentBudgets(fs::path directory)
-    : directory_(std::move(directory)),
-      resolved_(fs::canonical(directory_)),
-      codeowners_(FindCodeowners(resolved_)) {}
+ComponentBudgets::ComponentBudgets(fs::path place, Split split)
+    : place_(std::move(place)), split_(split) {
+  if (split_ == Split::kNone) return;
+  resolved_ = fs::canonical(place_);
+  codeowners_ = FindCodeowners(resolved_);
+}
 
 Expected<ComponentBudgets> ComponentBudgets::In(const fs::path& directory) {
   std::error_code error;
@@ -109,10 +86,69 @@ Expected<ComponentBudgets> ComponentBudgets::In(const fs::path& directory) {
         "or name a folder without any: --budgets DIR",
         files->front().string()));
   }
-  return ComponentBudgets(directory);
+  return ComponentBudgets(directory, Split::kByFolders);
+}
+
+void ComponentBudgets::FindSuppressed(const WindowResult& window) {
+  if (suppressions_ == nullptr) return;
+  for (const Finding& finding : window.findings) {
+    const std::string reason = MakesFail(finding) ? suppressions_->ReasonFor(finding) : "";
+    if (!reason.empty()) suppressed_[FilterOf(window)].emplace(SuggestPattern(finding), reason);
+  }
+}
+
+std::string ComponentBudgets::SuppressedFor(const WindowResult& window,
+                                            const Finding& finding) const {
+  const auto found = suppressed_.find(FilterOf(window));
+  if (found == suppressed_.end()) return "";
+  const std::string reason = suppressions_->ReasonFor(finding);
+  if (!reason.empty()) return reason;
+  for (const auto& [pattern, of_pattern] : found->second) {
+    if (!pattern.empty() && MatchesStack(pattern, finding.stack)) return of_pattern;
+  }
+  return "";
+}
+
+bool ComponentBudgets::HasEntry(const WindowResult& window, const Finding& finding) const {
+  const bool is_wanted = split_ == Split::kByFolders || !SuppressedFor(window, finding).empty();
+  return is_wanted && !SuggestPattern(finding).empty();
+}
+
+// Returns what of a failing window no allowance can cover.
+WindowResult ComponentBudgets::WithoutEntries(WindowResult window) const {
+  for (std::vector<Finding>* const findings : {&window.findings, &window.mappings}) {
+    std::erase_if(*findings,
+                  [&](const Finding& it) { return !MakesFail(it) || HasEntry(window, it); });
+  }
+  if (window.findings.empty() && window.mappings.empty()) {
+    std::erase_if(window.violations, IsOfMemory);
+  }
+  return window;
+}
+
+// Returns what of it allowances can cover.
+WindowResult ComponentBudgets::OnlyEntries(WindowResult window) const {
+  for (std::vector<Finding>* const findings : {&window.findings, &window.mappings}) {
+    std::erase_if(*findings,
+                  [&](const Finding& it) { return MakesFail(it) && !HasEntry(window, it); });
+  }
+  window.free_errors.clear();
+  std::erase_if(window.violations, [](const Violation& it) { return !IsOfMemory(it); });
+  // A later run names the component, and is the same cause all the same.
+  for (Violation& violation : window.violations) violation.component.clear();
+  for (Finding& finding : window.findings) finding.component.clear();
+  for (Finding& finding : window.mappings) finding.component.clear();
+  window.budget = NoBudget();
+  return window;
 }
 
 ComponentBudgets::Component* ComponentBudgets::ComponentOfSource(const std::string& source) {
+  if (split_ == Split::kNone) {
+    Component& only = components_[""];
+    only.name = kSuppressed;
+    only.file = place_;
+    return &only;
+  }
   std::error_code error;
   if (source.empty()) return nullptr;
   const fs::path file = fs::canonical(source, error);
@@ -133,8 +169,7 @@ ComponentBudgets::Component* ComponentBudgets::ComponentOfSource(const std::stri
   const fs::path name = folder == "." ? resolved_.filename() : folder.filename();
   known->second.name = name.string();
   known->second.owner = std::move(owner);
-  known->second.file =
-      (directory_ / folder / (name.string() + ".leakgate.json")).lexically_normal();
+  known->second.file = (place_ / folder / (name.string() + ".leakgate.json")).lexically_normal();
   return &known->second;
 }
 
@@ -171,6 +206,7 @@ RunResult ComponentBudgets::Accept(const std::string& binary, const RunResult& r
   for (const WindowResult& window : run.windows) {
     if (window.verdict != Verdict::kOverBudget) continue;
     Component* const component = ComponentOf(binary, window);
+    FindSuppressed(window);
     if (component == nullptr) {
       rest.windows.push_back(window);
       continue;
@@ -185,6 +221,7 @@ RunResult ComponentBudgets::Accept(const std::string& binary, const RunResult& r
 }
 
 Expected<void> ComponentBudgets::Write() {
+  if (!HasFiles()) return {};
   for (auto& [folder, component] : components_) {
     const Expected<void> written = WriteFileAtomically(component.file, FileText(component));
     if (!written) return written;
@@ -198,7 +235,11 @@ std::string ComponentBudgets::FileText(Component& component) const {
   const std::string reason =
       fmt::format("found by leakgate adopt on {}; fix it, or say why it stays", DateText(Today()));
   const std::vector<std::string> all_suites(component.suites.begin(), component.suites.end());
-  const InitialEntries found(std::move(failing), EntryScope::kSeenTests);
+  const auto reason_of = [&](const WindowResult& window, const Finding& finding) {
+    const std::string suppressed = SuppressedFor(window, finding);
+    return suppressed.empty() ? reason : suppressed;
+  };
+  const InitialEntries found(std::move(failing), EntryScope::kSeenTests, reason_of);
   std::vector<std::string> allowances;
   for (const InitialEntry& entry : found.entries()) {
     std::set<std::string>& seen = component.seen_tests[entry.allowance.stack];
@@ -208,10 +249,10 @@ std::string ComponentBudgets::FileText(Component& component) const {
       component.moving.insert(entry.allowance.stack);
     }
     if (component.moving.contains(entry.allowance.stack)) {
-      allowances.push_back(EntryText({entry.allowance, all_suites, entry.most, {}}, reason));
+      allowances.push_back(EntryText({entry.allowance, all_suites, entry.most, {}}));
       continue;
     }
-    for (const InitialEntry& part : ByBlocks(entry)) allowances.push_back(EntryText(part, reason));
+    for (const InitialEntry& part : ByBlocks(entry)) allowances.push_back(EntryText(part));
   }
   std::sort(allowances.begin(), allowances.end());
   std::string text = fmt::format("{{\n  \"component\": {},\n", Quoted(component.name));
@@ -231,6 +272,7 @@ bool ComponentBudgets::HasCauses() const {
 std::string ComponentBudgets::Text(const std::string& base_directory) const {
   constexpr std::size_t kMostShownOfOne = 5;
   std::string text;
+  if (!HasFiles()) return text;
   for (const auto& [folder, component] : components_) {
     const std::string file = Printable(component.file.string());
     const std::vector<WindowResult> failing(component.failing.begin(), component.failing.end());

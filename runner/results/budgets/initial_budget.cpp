@@ -19,9 +19,10 @@ InitialBudget MakeInitialBudget(const std::string& component, const RunResult& r
   for (const WindowResult& window : result.windows) {
     if (window.verdict == Verdict::kOverBudget) failing.push_back(&window);
   }
-  const InitialEntries found(std::move(failing), EntryScope::kAnyTest);
+  const InitialEntries found(std::move(failing), EntryScope::kAnyTest,
+                             [&](const WindowResult&, const Finding&) { return reason; });
   std::vector<std::string> allowances;
-  for (const InitialEntry& entry : found.entries()) allowances.push_back(EntryText(entry, reason));
+  for (const InitialEntry& entry : found.entries()) allowances.push_back(EntryText(entry));
   std::sort(allowances.begin(), allowances.end());
   const std::string list =
       allowances.empty() ? "[]" : fmt::format("[{}\n  ]", fmt::join(allowances, ","));

@@ -28,6 +28,12 @@ bool IsLimitedForProgram(const WindowResult& window, const Finding& finding) {
   return window.kind == WindowKind::kProgram && IsOfEveryTest(finding);
 }
 
+void AddReason(const std::string& reason, InitialEntry& entry) {
+  std::string& reasons = entry.allowance.source.reason;
+  if (reasons.find(reason) != std::string::npos) return;
+  reasons += (reasons.empty() ? "" : "; ") + reason;
+}
+
 void RaiseTo(const Amount& amount, Amount& most) {
   most.bytes = std::max(most.bytes, amount.bytes);
   most.blocks = std::max(most.blocks, amount.blocks);
@@ -74,11 +80,12 @@ bool MakesFail(const Finding& finding) {
   return CountsLiterally(finding) && IsUsers(finding) && IsLost(finding.reach);
 }
 
-InitialEntries::InitialEntries(std::vector<const WindowResult*> failing, EntryScope scope)
+InitialEntries::InitialEntries(std::vector<const WindowResult*> failing, EntryScope scope,
+                               const ReasonOf& reason_of)
     : failing_(std::move(failing)), scope_(scope) {
   for (const WindowResult* const window : failing_) {
-    AddEntries(*window, window->findings);
-    AddEntries(*window, window->mappings);
+    AddEntries(*window, window->findings, reason_of);
+    AddEntries(*window, window->mappings, reason_of);
   }
   do Replay();
   while (RemoveUnneeded());
@@ -94,7 +101,8 @@ std::vector<std::string> InitialEntries::StillFailing() const {
   return lines;
 }
 
-void InitialEntries::AddEntries(const WindowResult& window, const std::vector<Finding>& findings) {
+void InitialEntries::AddEntries(const WindowResult& window, const std::vector<Finding>& findings,
+                                const ReasonOf& reason_of) {
   for (const Finding& finding : findings) {
     if (!MakesFail(finding)) continue;
     if (IsLimitedForProgram(window, finding)) {
@@ -110,26 +118,27 @@ void InitialEntries::AddEntries(const WindowResult& window, const std::vector<Fi
       continue;
     }
     const bool is_restricted = scope_ == EntryScope::kSeenTests || IsOfEveryTest(finding);
-    AddEntry(pattern, is_restricted ? FilterOf(window) : "");
+    AddReason(reason_of(window, finding), AddEntry(pattern, is_restricted ? FilterOf(window) : ""));
   }
 }
 
 // Of seen tests, a pattern has one entry. Otherwise it has one for each restriction.
-void InitialEntries::AddEntry(const std::vector<std::string>& pattern, const std::string& filter) {
+InitialEntry& InitialEntries::AddEntry(const std::vector<std::string>& pattern,
+                                       const std::string& filter) {
   const std::vector<std::string> tests =
       filter.empty() ? std::vector<std::string>() : std::vector<std::string>{filter};
   for (InitialEntry& entry : entries_) {
     if (entry.allowance.stack != pattern) continue;
-    if (entry.tests == tests) return;
+    if (entry.tests == tests) return entry;
     if (scope_ != EntryScope::kSeenTests) continue;
     const auto place = std::lower_bound(entry.tests.begin(), entry.tests.end(), filter);
     if (place == entry.tests.end() || *place != filter) entry.tests.insert(place, filter);
-    return;
+    return entry;
   }
   InitialEntry entry;
   entry.allowance.stack = pattern;
   entry.tests = tests;
-  entries_.push_back(std::move(entry));
+  return entries_.emplace_back(std::move(entry));
 }
 
 // Gives each finding to the entry that would take it, and sums up what each entry needs.
@@ -183,7 +192,7 @@ std::string JsonList(const std::vector<std::string>& texts) {
   return fmt::format("[{}]", fmt::join(quoted, ", "));
 }
 
-std::string EntryText(const InitialEntry& entry, const std::string& reason) {
+std::string EntryText(const InitialEntry& entry) {
   const std::string tests =
       entry.tests.empty() ? "" : fmt::format("\n      \"tests\": {},", JsonList(entry.tests));
   return fmt::format(R"(
@@ -194,7 +203,7 @@ std::string EntryText(const InitialEntry& entry, const std::string& reason) {
       "reason": {}
     }})",
                      JsonList(entry.allowance.stack), tests, entry.most.bytes, entry.most.blocks,
-                     Quoted(reason));
+                     Quoted(entry.allowance.source.reason));
 }
 
 }  // namespace leakgate

@@ -2,6 +2,7 @@
 // init` and `leakgate adopt --budgets` write them. Pure.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,7 +19,7 @@ enum class EntryScope { kAnyTest, kSeenTests };
 // An entry of the file to be. The allowance's line is the entry's number, which tells it apart from
 // the others.
 struct InitialEntry {
-  AppliedAllowance allowance;
+  AppliedAllowance allowance;            // its source has the reason
   std::vector<std::string> tests;        // filters, sorted; empty: every test
   Amount most;                           // that it must cover in any window
   std::map<std::string, Amount> needed;  // that by the window's filter; of windows it makes pass
@@ -37,8 +38,12 @@ struct InitialEntry {
 // Finds the entries that make windows green, by judging their findings by the entries.
 class InitialEntries {
  public:
-  // `failing` are windows over budget, and must outlive this.
-  InitialEntries(std::vector<const WindowResult*> failing, EntryScope scope);
+  using ReasonOf = std::function<std::string(const WindowResult& window, const Finding& finding)>;
+
+  // `failing` are windows over budget, and must outlive this. An entry has the reasons of all the
+  // findings that it was made for.
+  InitialEntries(std::vector<const WindowResult*> failing, EntryScope scope,
+                 const ReasonOf& reason_of);
 
   [[nodiscard]] const std::vector<InitialEntry>& entries() const { return entries_; }
   // What the program's own window may lose: no pattern tells it from what the tests lose.
@@ -47,8 +52,9 @@ class InitialEntries {
   [[nodiscard]] std::vector<std::string> StillFailing() const;
 
  private:
-  void AddEntries(const WindowResult& window, const std::vector<Finding>& findings);
-  void AddEntry(const std::vector<std::string>& pattern, const std::string& filter);
+  void AddEntries(const WindowResult& window, const std::vector<Finding>& findings,
+                  const ReasonOf& reason_of);
+  InitialEntry& AddEntry(const std::vector<std::string>& pattern, const std::string& filter);
   void Replay();
   void Replay(const WindowResult& window, const std::vector<Finding>& findings);
   bool RemoveUnneeded();
@@ -61,7 +67,7 @@ class InitialEntries {
 };
 
 // Returns the entry as JSON, indented for the list "allowances" of a budget file.
-[[nodiscard]] std::string EntryText(const InitialEntry& entry, const std::string& reason);
+[[nodiscard]] std::string EntryText(const InitialEntry& entry);
 // Returns ["a", "b"].
 [[nodiscard]] std::string JsonList(const std::vector<std::string>& texts);
 
