@@ -277,6 +277,14 @@ enum class AllowanceKind : std::uint32_t {
   kScoped = 1,    // leakgate::ScopedAllowance: blocks allocated while it holds
   kExpected = 2,  // leakgate::ExpectOutstanding: what the test leaves on purpose
   kLeftOn = 3,    // a scope that was still active when its test or suite had ended: allows nothing
+  // The code has another leak checker ignore blocks (__lsan_ignore_object), and so what these alone
+  // lead to. There is no window, and no end.
+  kIgnored = 4,
+  // Memory that the code has declared to have pointers (__lsan_register_root_region). It begins at
+  // `bytes`, has `blocks` bytes, and is registered `thread` times.
+  kRootRegion = 5,
+  // The text of the program's own __lsan_default_suppressions, as `reason`.
+  kSuppressions = 6,
 };
 
 // An allowance that the program's own code gives, with its reason.

@@ -47,7 +47,8 @@ OTHER_TEXTS = {
     # how a block is held
     "by a pointer that is not aligned", "by a pointer with a tag in its bits",
     "by a pointer that is shifted, swapped, complemented, tagged or in halves", "by a pointer one past the end",
-    "by a pointer in front of its begin", "that leakgate did not see allocated",
+    "by a pointer in front of its begin", "what the code has leak checkers ignore",
+    "only what the code has leak checkers ignore leads to it", "that leakgate did not see allocated",
     # a call site, a block, or why one passes
     "an unknown call site", "no call stack was recorded", "more than {} permits: {} for {}",
     "{} here, {} in the baseline", "{} of this call stack freed meanwhile",

@@ -19,6 +19,9 @@ namespace leakgate {
 // '$' say so, and with '*' for any text.
 [[nodiscard]] bool MatchesLeakPattern(std::string_view pattern, std::string_view text);
 
+// The function by which a program has suppressions of its own for LeakSanitizer.
+inline constexpr std::string_view kDefaultSuppressions = "__lsan_default_suppressions";
+
 class Suppressions {
  public:
   // Returns the symbols of the function that has a frame's code, as the linker spells them.

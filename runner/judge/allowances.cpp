@@ -86,6 +86,7 @@ std::optional<std::int64_t> LimitOf(std::int64_t value) {
 }
 
 std::string PlaceOf(const AllowanceCopy& allowance) {
+  if (allowance.kind == AllowanceKind::kIgnored) return allowance.file;
   return fmt::format("{}:{}", allowance.file, allowance.line);
 }
 std::string PlaceOf(const AppliedAllowance& allowance) {
@@ -123,6 +124,7 @@ std::string WhyOver(const RegionReader& region, const AllowanceCopy& allowance,
         "a jump left it, something keeps it, or another thread ended it",
         PlaceOf(allowance));
   }
+  if (allowance.kind == AllowanceKind::kIgnored) return "";
   const bool is_of_a_test =
       allowance.id != 0 && region.Window(allowance.window).kind == WindowKind::kTest;
   if (!is_of_a_test || allowance.window == window) return "";
@@ -487,6 +489,26 @@ bool AllowWhatFails(WindowResult& window) {
         text += (text.empty() ? "" : "; ") + why.get();
       });
   return has_allowed;
+}
+
+void AllowBySuppressions(Suppressions& suppressions, CallSites& sites, WindowEvidence& evidence) {
+  std::unordered_map<std::uint32_t, SharedText> reasons;  // by stack
+  for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
+    if (!IsCandidate(evidence, i, sites)) continue;
+    const LiveBlock& block = evidence.blocks[i];
+    const auto [reason, is_new] = reasons.try_emplace(block.stack);
+    if (is_new) {
+      Finding finding = sites.Of(block.stack).finding;
+      finding.kind = block.kind;
+      reason->second = suppressions.ReasonFor(finding);
+    }
+    if (reason->second.empty()) continue;
+    BlockFacts& facts = evidence.facts[i];
+    facts.disposition = Disposition::kAllowed;
+    facts.allowance = kDefaultSuppressions;
+    facts.explanation = reason->second;
+    evidence.suppressed.insert(block.address);
+  }
 }
 
 void AllowExpected(const RegionReader& region, std::uint32_t window, CallSites& sites,

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "runner/attribution/suppressions.h"
 #include "runner/judge/window_evidence.h"
 
 namespace leakgate {
@@ -25,6 +26,9 @@ void AllowByScope(const RegionReader& region, CallSites& sites, WindowEvidence& 
 
 // Applies the allowances of budget files.
 void AllowByBudget(const BudgetOfStack& budget_of, CallSites& sites, WindowEvidence& evidence);
+
+// Applies what the program's own __lsan_default_suppressions returns.
+void AllowBySuppressions(Suppressions& suppressions, CallSites& sites, WindowEvidence& evidence);
 
 // Applies leakgate::ExpectOutstanding of `window`: it covers all blocks that are not allowed yet,
 // if they are no more than it expects.

@@ -202,12 +202,19 @@ std::string FindLostBlocks(const EvidenceRequest& request, Variables& variables,
     facts.push_back(&evidence.facts[i]);
   }
   if (candidates.empty()) return "";
+  BlockFilter is_ignored = nullptr;
+  if (!evidence.suppressed.empty()) {
+    is_ignored = [&](const LiveBlock& block) {
+      return evidence.suppressed.contains(block.address);
+    };
+  }
   const auto reaches = FindReach({.pid = request.pid,
                                   .region = request.region,
                                   .candidates = candidates,
                                   .variables = variables,
                                   .names_holder = names_holder,
                                   .is_known_lost = IsKnownLost(request),
+                                  .is_ignored = is_ignored,
                                   .file_words = request.file_words,
                                   .asking_tid = request.asking_tid});
   if (!reaches) return reaches.error().message;
@@ -216,6 +223,12 @@ std::string FindLostBlocks(const EvidenceRequest& request, Variables& variables,
     SetReach((*reaches)[i].reach, *facts[i]);
     if (IsLost((*reaches)[i].reach)) {
       SetLostWith(candidates[i], (*reaches)[i].lost_with, texts, *facts[i]);
+    }
+    if ((*reaches)[i].is_ignored) {
+      facts[i]->disposition = Disposition::kAllowed;
+      facts[i]->allowance = "the code";
+      facts[i]->explanation = "only what the code has leak checkers ignore leads to it";
+      continue;
     }
     const HolderChain* const holder = (*reaches)[i].holder.get();
     if (holder == nullptr) continue;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "runner/attribution/call_sites.h"
@@ -24,6 +25,9 @@ namespace leakgate {
 struct WindowEvidence {
   std::vector<LiveBlock> blocks;
   std::vector<BlockFacts> facts;  // one for each block
+  // The addresses of blocks that the program's own suppressions cover. What these alone lead to is
+  // covered, too.
+  std::unordered_set<std::uint64_t> suppressed{};
 };
 
 // Returns a recorded stack with its functions and lines.

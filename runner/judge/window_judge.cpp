@@ -146,7 +146,7 @@ bool WindowJudge::NeedsAllNames(const WindowResult& result) const {
   const AppliedBudget& budget = *result.budget;
   const bool has_baseline = around_.baseline != nullptr && BaselineOf(result) != nullptr;
   return around_.names_all || has_baseline || IsGated(budget) || !budget.allowances.empty() ||
-         !around_.budgets.CodeOwners().empty();
+         suppressions_ || !around_.budgets.CodeOwners().empty();
 }
 
 WindowResult WindowJudge::JudgeWithoutBlocks(const WindowCopy& window) {
@@ -167,6 +167,7 @@ WindowResult WindowJudge::MakeInconclusive(const WindowCopy& window, std::string
 WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& moment) {
   WindowResult result = DescribeWindow(window);
   if (!FindBudget(window, result)) return result;
+  TakeSuppressions();
   const EvidenceRequest request = RequestFor(window.id, moment.asking_tid);
   Expected<WindowEvidence> evidence = GatherEvidence(request);
   if (!evidence) {
@@ -324,6 +325,19 @@ CodeCharges WindowJudge::ChargesOf(const WindowResult& result) {
   return CodeCharges(around_.budgets, result.kind, std::move(tests), result.budget, sites_);
 }
 
+// One that LeakSanitizer could not read covers nothing.
+void WindowJudge::TakeSuppressions() {
+  for (const std::uint32_t count = region_.AllowanceCount(); allowances_read_ < count;
+       ++allowances_read_) {
+    const AllowanceCopy allowance = region_.Allowance(allowances_read_);
+    if (allowance.kind != AllowanceKind::kSuppressions) continue;
+    Expected<std::vector<Suppression>> all =
+        ParseSuppressions(std::string(kDefaultSuppressions), allowance.reason);
+    if (!all) continue;
+    suppressions_.emplace(*std::move(all), [](const Frame&) { return std::vector<std::string>(); });
+  }
+}
+
 // Tells whose the blocks are, and which of them allowances cover.
 void WindowJudge::AllowMapped(const EvidenceRequest& request, CodeCharges& charges,
                               const WindowResult& result, WindowEvidence& evidence) {
@@ -347,6 +361,7 @@ void WindowJudge::AllowLedTo(const std::vector<Finding>& earlier, const WindowRe
 void WindowJudge::Allow(const EvidenceRequest& request, CodeCharges& charges,
                         const WindowResult& result, WindowEvidence& evidence) {
   AllowMapped(request, charges, result, evidence);
+  if (suppressions_) AllowBySuppressions(*suppressions_, sites_, evidence);
   AllowExpected(region_, request.window, sites_, evidence);
 }
 

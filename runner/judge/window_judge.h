@@ -15,11 +15,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "runner/attribution/call_sites.h"
+#include "runner/attribution/suppressions.h"
 #include "runner/judge/baseline.h"
 #include "runner/judge/code_charges.h"
 #include "runner/judge/judge_surroundings.h"
@@ -92,6 +94,8 @@ class WindowJudge {
   bool FindBudget(const WindowCopy& window, WindowResult& result);
   using WhichWindows = std::function<bool(std::uint32_t window, const WindowResult& result)>;
 
+  // Reads the suppressions that the program has for LeakSanitizer, once it has told them.
+  void TakeSuppressions();
   std::vector<EarlierFreeCopy> TakeEarlierFrees();
   EvidenceRequest RequestFor(std::uint32_t window, int asking_tid) const;
   CodeCharges ChargesOf(const WindowResult& result);
@@ -159,6 +163,8 @@ class WindowJudge {
   std::unordered_map<std::uint64_t, LostBlock> lost_;    // all that were found, by address
   std::map<std::uint32_t, ProcessResources> resources_;  // at the begin of open windows
   std::uint32_t earlier_frees_taken_ = 0;
+  std::optional<Suppressions> suppressions_;  // the program's own
+  std::uint32_t allowances_read_ = 1;         // as TakeSuppressions has
 };
 
 }  // namespace leakgate

@@ -56,6 +56,9 @@ struct ReachRequest {
   BlockFilter names_holder = nullptr;
   // Whether a block was found lost by an earlier look: then it needs no other. Null: none was.
   BlockFilter is_known_lost = nullptr;
+  // Whether a block, and what it alone leads to, is ignored as if the code had a leak checker
+  // ignore it. Null: none but those of the code's.
+  BlockFilter is_ignored = nullptr;
   const IgnoredAccount* ignored = nullptr;  // null: nothing
   FileWords* file_words = nullptr;          // what earlier looks remember; null: nothing
   int asking_tid = 0;  // the thread that waits in the agent for an answer; 0 if there is none

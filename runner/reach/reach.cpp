@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "runner/base/time_limit.h"
 #include "runner/reach/glibc_chunk.h"
@@ -88,11 +89,29 @@ void ReachMarker::Mark() {
   while (queue_read_ < queue_.size() && unmarked_candidates_ != 0) {
     time.Step();
     const std::uint32_t block = queue_[queue_read_++];
+    if (IsIgnored(block)) continue;
     const Link link{block, links_[block].root, links_[block].depth + 1};
     ForEachPointerIn(block, [&](std::uint32_t target) {
       if (!IsMarked(target)) MarkBlock(target, link);
     });
   }
+}
+
+void ReachMarker::MarkIgnored(RootPlace place) {
+  roots_.push_back(place);
+  const auto root = static_cast<std::uint32_t>(roots_.size() - 1);
+  const std::vector<bool> ignored = std::exchange(is_ignored_, {});
+  for (std::uint32_t block = 0; block < ignored.size(); ++block) {
+    if (!ignored[block]) continue;
+    const Link link{block, root, 0};
+    if (IsMarked(block)) {
+      links_[block] = link;
+      queue_.push_back(block);
+    } else {
+      MarkBlock(block, link);
+    }
+  }
+  Mark();
 }
 
 // No block begins where the first byte behind another one is not aligned. With glibc, none begins

@@ -101,6 +101,13 @@ class ReachMarker {
   // them is a candidate.
   void LeaveOut(std::vector<bool> known_lost) { is_known_lost_ = std::move(known_lost); }
 
+  // Says which blocks, by their numbers, the code has leak checkers ignore. Mark does not read
+  // them, whatever leads to them.
+  void Ignore(std::vector<bool> ignored) { is_ignored_ = std::move(ignored); }
+  // Marks all of those, and what they lead to and no root so far has, as from a root at `place`.
+  // REQUIRES: Mark() has been called.
+  void MarkIgnored(RootPlace place);
+
   // Returns the number of the block that `word` points into; BlockIndex::kNone if it does to none.
   [[nodiscard]] std::uint32_t BlockOf(std::uint64_t word) const { return index_.Find(word); }
 
@@ -128,6 +135,11 @@ class ReachMarker {
   // Conclude() has been called.
   [[nodiscard]] std::shared_ptr<const LostWith> LostWithOf(std::uint32_t block);
 
+  // Returns the root from which the block was first reached. REQUIRES: `block` is marked.
+  [[nodiscard]] const RootPlace& RootOf(std::uint32_t block) const {
+    return roots_[links_[block].root];
+  }
+
   // Leaves out all but the last `most_links` blocks. REQUIRES: `block` is marked.
   [[nodiscard]] BlockChain ChainTo(std::uint32_t block, std::size_t most_links) const;
 
@@ -144,6 +156,9 @@ class ReachMarker {
 
   [[nodiscard]] bool IsKnownLost(std::uint32_t block) const {
     return !is_known_lost_.empty() && is_known_lost_[block];
+  }
+  [[nodiscard]] bool IsIgnored(std::uint32_t block) const {
+    return !is_ignored_.empty() && is_ignored_[block];
   }
   void MarkBlock(std::uint32_t block, const Link& link);
   void MarkOddlyFrom(std::uint32_t block, const OddWords& odd);
@@ -180,6 +195,7 @@ class ReachMarker {
   std::size_t queue_read_ = 0;
   std::vector<bool> is_candidate_;
   std::vector<bool> is_known_lost_;  // empty if none is
+  std::vector<bool> is_ignored_;     // until MarkIgnored; empty if none is
   std::size_t unmarked_candidates_ = 0;
   std::vector<std::uint32_t> lost_;        // blocks, by address; Conclude() fills it
   std::vector<LostGraph::Way> lost_ways_;  // of each of lost_, by places there
@@ -213,6 +229,8 @@ inline constexpr std::uint32_t kUnseenStack = 0xFFFF'FFFF;
 
 struct BlockReach {
   Reach reach = Reach::kUnknown;
+  // It is retained by nothing but blocks that the code has leak checkers ignore.
+  bool is_ignored = false;
   // Null if the block is not retained, or if nobody wants to know. Of all blocks, few have one.
   std::shared_ptr<const HolderChain> holder{};
   std::shared_ptr<const LostWith> lost_with{};  // null if it is not lost indirectly

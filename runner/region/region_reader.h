@@ -78,6 +78,10 @@ class RegionReader {
   [[nodiscard]] ThreadCopy Thread(std::uint32_t id) const;
   [[nodiscard]] std::uint32_t AllowanceCount() const;
   [[nodiscard]] AllowanceCopy Allowance(std::uint32_t id) const;
+  // Returns which of them, by their ids, are of blocks that the code has leak checkers ignore.
+  [[nodiscard]] std::vector<bool> IgnoredAllowances() const;
+  // Returns the memory that the code has declared to have pointers.
+  [[nodiscard]] std::vector<KeptRange> RootRegions() const;
   [[nodiscard]] std::uint32_t MeasuringWindowCount() const;
   [[nodiscard]] MeasuringWindowCopy MeasuringWindow(std::uint32_t id) const;
 

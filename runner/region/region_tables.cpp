@@ -93,7 +93,7 @@ AllowanceCopy RegionReader::Allowance(std::uint32_t id) const {
   if (id == 0 || id >= AllowanceCount()) return copy;
 
   const AllowanceRecord record = CopyOf(At<AllowanceRecord>(region_offset::kAllowances) + id);
-  if (!IsBetween(record.kind, AllowanceKind::kScoped, AllowanceKind::kLeftOn)) return copy;
+  if (!IsBetween(record.kind, AllowanceKind::kScoped, AllowanceKind::kSuppressions)) return copy;
   copy.id = id;
   copy.kind = static_cast<AllowanceKind>(record.kind);
   copy.window = record.window;
@@ -110,6 +110,28 @@ AllowanceCopy RegionReader::Allowance(std::uint32_t id) const {
 
 std::uint32_t RegionReader::MeasuringWindowCount() const {
   return LoadCount(Header().measuring_window_count, kMaxMeasuringWindows);
+}
+
+std::vector<KeptRange> RegionReader::RootRegions() const {
+  std::vector<KeptRange> regions;
+  for (std::uint32_t id = 1; id < AllowanceCount(); ++id) {
+    const AllowanceRecord record = CopyOf(At<AllowanceRecord>(region_offset::kAllowances) + id);
+    const bool is_registered =
+        record.kind == static_cast<std::uint32_t>(AllowanceKind::kRootRegion) && record.thread != 0;
+    const auto begin = static_cast<std::uint64_t>(record.bytes);
+    const std::uint64_t end = begin + static_cast<std::uint64_t>(record.blocks);
+    if (is_registered && begin < end) regions.push_back({begin, end});
+  }
+  return regions;
+}
+
+std::vector<bool> RegionReader::IgnoredAllowances() const {
+  std::vector<bool> ignored(AllowanceCount());
+  for (std::uint32_t id = 1; id < ignored.size(); ++id) {
+    const auto* const record = At<AllowanceRecord>(region_offset::kAllowances) + id;
+    ignored[id] = CopyOf(&record->kind) == static_cast<std::uint32_t>(AllowanceKind::kIgnored);
+  }
+  return ignored;
 }
 
 MeasuringWindowCopy RegionReader::MeasuringWindow(std::uint32_t id) const {

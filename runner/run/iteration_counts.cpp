@@ -221,8 +221,10 @@ void IterationCounts::Count(int asking_tid) {
   std::vector<CountsByStack::Live> live;
   later_blocks_ = 0;
   const Expected<std::vector<LiveSum>> sums = region().SumBlocks();
+  const std::vector<bool> ignored = region().IgnoredAllowances();
   for (std::size_t i = 0; sums && i < sums->size(); ++i) {
     const LiveSum& sum = (*sums)[i];
+    if (sum.allowance < ignored.size() && ignored[sum.allowance]) continue;
     live.push_back({.stack = sum.stack,
                     .test = SourceOf(sum.window, sum.allowance),
                     .amount = sum.amount,

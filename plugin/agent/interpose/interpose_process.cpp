@@ -11,6 +11,7 @@
 #include "plugin/agent/host/signal_stack.h"
 #include "plugin/agent/interpose/allocator_calls.h"
 #include "plugin/agent/interpose/interpose.h"
+#include "plugin/agent/interpose/leak_annotations.h"
 #include "plugin/agent/linux/find_object.h"
 #include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/record/thread_start.h"
@@ -51,6 +52,7 @@ __attribute__((noinline)) int CallMain(int count, char** arguments, char** envir
 // This is the last moment at which the program still holds what it holds: exit handlers come next.
 // A fork child also returns from main, and may have no region in which to announce it.
 int MainAndItsEnd(int count, char** arguments, char** environment) {
+  TakeDefaultSuppressions();
   const int status = CallMain(count, arguments, environment);
   if (RouteOfOtherCall() == Route::kTrace) AnnounceProcessEnd();
   return status;

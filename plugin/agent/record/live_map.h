@@ -101,6 +101,11 @@ class LiveMap {
     slot[0].store(Encode(LiveStart{start.stack, kind}), std::memory_order_release);
   }
 
+  // Sets the context of a block. REQUIRES: IsLiveAt(slot).
+  static void SetContext(Slot slot, std::uint32_t context) {
+    slot[1].store(Encode(LiveRest{RestAt(slot).short_size, context}), std::memory_order_release);
+  }
+
   // These three REQUIRE IsLiveAt(slot).
   static LiveRecord Read(Slot slot) {
     const LiveStart start = DecodeStart(slot[0].load(std::memory_order_relaxed));

@@ -78,7 +78,7 @@ bool IsInStatic(const ThreadState& thread, std::uint32_t window) {
 }
 
 // Counts a drop and returns 0 if the table is full.
-std::uint32_t MakeContext(const Charge& charge, const ThreadState& thread, bool is_static) {
+std::uint32_t AddContext(const ContextRecord& context) {
   std::atomic<std::uint32_t>& count = g_region.header().context_count;
   const std::uint32_t id = count.fetch_add(1, std::memory_order_relaxed);
   if (id >= kMaxContexts) {
@@ -87,12 +87,44 @@ std::uint32_t MakeContext(const Charge& charge, const ThreadState& thread, bool 
     return 0;
   }
   // Published by the release of the first start word that leads here.
-  g_region.contexts()[id] = {.window = charge.window,
-                             .thread = static_cast<std::uint16_t>(thread.thread),
-                             .is_static = static_cast<std::uint16_t>(is_static ? 1 : 0),
-                             .allowance = thread.allowance,
-                             .phase = charge.phase};
+  g_region.contexts()[id] = context;
   return id;
+}
+
+std::uint32_t MakeContext(const Charge& charge, const ThreadState& thread, bool is_static) {
+  return AddContext({.window = charge.window,
+                     .thread = static_cast<std::uint16_t>(thread.thread),
+                     .is_static = static_cast<std::uint16_t>(is_static ? 1 : 0),
+                     .allowance = thread.allowance,
+                     .phase = charge.phase});
+}
+
+// Returns a context that differs from `context` in the allowance alone. The thread keeps the last
+// one, for the next block of a loop.
+std::uint32_t WithAllowance(ThreadState& thread, std::uint32_t context, std::uint32_t allowance) {
+  ChangedContext& last = thread.changed_context;
+  if (last.from == context && last.allowance == allowance && last.to != 0) return last.to;
+  ContextRecord changed = g_region.contexts()[context];
+  if (changed.allowance == allowance) return context;
+  changed.allowance = allowance;
+  last = {context, allowance, AddContext(changed)};
+  return last.to;
+}
+
+// Returns the slot of the live block that has `address`; nullptr if there is none, or if it begins
+// far in front of the address.
+LiveMap::Slot SlotAround(std::uint64_t address) {
+  constexpr std::uint64_t kGranule = std::uint64_t{1} << kGranuleShift;
+  constexpr std::uint64_t kFarthest = std::uint64_t{1} << 16;
+  const std::uint64_t last = address & ~(kGranule - 1);
+  for (std::uint64_t at = last; at != 0 && last - at <= kFarthest; at -= kGranule) {
+    const LiveMap::Slot slot = LiveMap::FindAligned(at);
+    if (slot == nullptr) return nullptr;
+    if (!LiveMap::IsLiveAt(slot)) continue;
+    const std::uint64_t size_bytes = LiveMap::SizeAt(slot, LiveMap::RestAt(slot));
+    return address == at || address - at < size_bytes ? slot : nullptr;
+  }
+  return nullptr;
 }
 
 bool IsFor(const KnownContext& known, const Charge& charge, std::uint32_t allowance,
@@ -287,6 +319,14 @@ bool CanRecord() {
   if (!t_thread.IsRecording()) return true;
   g_region.Drop(DropReason::kReentered);
   return false;
+}
+
+void SetAllowanceOf(Recording recording, const void* address, std::uint32_t allowance) {
+  const LiveMap::Slot slot = SlotAround(AddressOf(address));
+  if (slot == nullptr) return;
+  const std::uint32_t context =
+      WithAllowance(recording.thread(), LiveMap::RestAt(slot).context, allowance);
+  if (context != 0) LiveMap::SetContext(slot, context);
 }
 
 bool CountTemporary(const ThreadState& thread, std::uint32_t context, std::uint64_t size_bytes) {

@@ -34,6 +34,10 @@ namespace leakgate::agent {
 // function, and it was recorded with that function's kind.
 void CorrectKind(void* block, AllocationKind kind);
 
+// Makes `allowance` that of the live block that `address` points into; 0 is none. Does nothing if
+// there is no such block.
+void SetAllowanceOf(Recording recording, const void* address, std::uint32_t allowance);
+
 // A function to be called at the next allocation that any thread makes. It is called while the
 // agent holds no lock, and possibly on two threads at once.
 enum class CallAgain { kNo, kYes };

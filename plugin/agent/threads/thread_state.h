@@ -34,6 +34,13 @@ struct KnownContext {
 };
 inline constexpr std::uint32_t kKnownContexts = 64;
 
+// A context that the thread has made of another one, with another allowance.
+struct ChangedContext {
+  std::uint32_t from;
+  std::uint32_t allowance;
+  std::uint32_t to;  // 0 if there is none
+};
+
 // A local static variable that the thread is initialising, by its guard, and the window that was
 // current when that began.
 struct BegunStatic {
@@ -60,6 +67,9 @@ struct ThreadState {
   std::uint32_t closing_window = 0;   // ended, but not yet judged
   std::uint32_t ended_iteration = 0;  // whose end has not been reported to the runner
   KnownContext known_contexts[kKnownContexts] = {};
+  ChangedContext changed_context = {};
+  std::uint32_t ignoring = 0;         // calls of __lsan_disable that no __lsan_enable has ended
+  std::uint32_t before_ignoring = 0;  // the allowance before them
   std::uint32_t span = 0;
   const ThreadHandle* owner = nullptr;  // nullptr: the state is free
   ThreadState* next_free = nullptr;

@@ -11,6 +11,8 @@ namespace {
 constexpr std::uint32_t kIndexSize = 2 * kMaxAllowances;
 using Index = std::uint32_t[kIndexSize];
 
+constexpr std::string_view kDisableHook = "__lsan_disable";
+
 constinit SpinLock g_lock;
 constinit Index* g_index = nullptr;
 
@@ -101,10 +103,18 @@ std::uint32_t TokenOf(const ThreadState& thread, std::uint32_t allowance) {
   return (thread.thread % kThreads) * kMaxAllowances + allowance;
 }
 
+bool IsIgnored(std::uint32_t allowance) {
+  return allowance != 0 && g_region.allowances()[allowance].kind ==
+                               static_cast<std::uint32_t>(AllowanceKind::kIgnored);
+}
+
 // An allowance that was given before tracing was disabled belongs to another region, and one of a
 // window that has ended is no longer in force.
-bool MayHold(std::uint32_t allowance) {
-  if (allowance >= g_region.header().allowance_count.load(std::memory_order_relaxed)) return false;
+bool MayHold(const ThreadState& thread, std::uint32_t allowance) {
+  if (allowance == 0 ||
+      allowance >= g_region.header().allowance_count.load(std::memory_order_relaxed))
+    return false;
+  if (IsIgnored(allowance)) return thread.ignoring != 0;
   const WindowRecord& window = g_region.windows()[g_region.allowances()[allowance].window];
   return window.state.load(std::memory_order_relaxed) ==
          static_cast<std::uint32_t>(WindowState::kOpen);
@@ -114,6 +124,13 @@ bool MayHold(std::uint32_t allowance) {
 void Hold(ThreadState& thread, std::uint32_t allowance) {
   thread.allowance = allowance;
   thread.ForgetContext();
+}
+
+// Does the same if the allowance is still in force. A scope that ends while the thread ignores what
+// it allocates does not end that.
+void HoldIfMay(ThreadState& thread, std::uint32_t allowance) {
+  const std::uint32_t otherwise = thread.ignoring != 0 ? IgnoredBy(kDisableHook) : 0;
+  Hold(thread, MayHold(thread, allowance) ? allowance : otherwise);
 }
 
 }  // namespace
@@ -135,16 +152,57 @@ std::uint32_t BeginAllowance(Recording recording, const GivenAllowance& given) {
 void RestoreAllowance(Recording recording, std::uint32_t before) {
   ThreadState& thread = recording.thread();
   const std::uint32_t allowance = before % kMaxAllowances;
-  if (before == TokenOf(thread, allowance)) Hold(thread, MayHold(allowance) ? allowance : 0);
+  if (before == TokenOf(thread, allowance)) HoldIfMay(thread, allowance);
+}
+
+void BeginIgnoring(Recording recording) {
+  ThreadState& thread = recording.thread();
+  if (thread.ignoring++ != 0) return;
+  thread.before_ignoring = thread.allowance;
+  Hold(thread, IgnoredBy(kDisableHook));
+}
+
+// If a scope has begun meanwhile, it goes on.
+void EndIgnoring(Recording recording) {
+  ThreadState& thread = recording.thread();
+  if (thread.ignoring == 0 || --thread.ignoring != 0 || !IsIgnored(thread.allowance)) return;
+  HoldIfMay(thread, thread.before_ignoring);
+}
+
+std::uint32_t IgnoredBy(std::string_view hook) {
+  const GivenAllowance given = {.reason = "the code has leak checkers ignore it",
+                                .file = hook,
+                                .line = 0,
+                                .bytes = -1,
+                                .blocks = -1};
+  return Intern({AllowanceKind::kIgnored, 0, 0, given});
 }
 
 void EndAllowancesOf(Recording recording, std::uint32_t window) {
   ThreadState& thread = recording.thread();
   if (thread.allowance == 0) return;
   AllowanceRecord& record = g_region.allowances()[thread.allowance];
-  if (record.window != window) return;
+  if (record.window != window || IsIgnored(thread.allowance)) return;
   record.kind = static_cast<std::uint32_t>(AllowanceKind::kLeftOn);
-  Hold(thread, 0);
+  HoldIfMay(thread, 0);
+}
+
+void NoteSuppressions(Recording /*recording*/, std::string_view text) {
+  const GivenAllowance given = {.reason = text, .file = {}, .line = 0, .bytes = -1, .blocks = -1};
+  Intern({AllowanceKind::kSuppressions, 0, 0, given});
+}
+
+void CountRootRegion(Recording /*recording*/, const RootRegion& region, int change) {
+  const GivenAllowance given = {.reason = {},
+                                .file = {},
+                                .line = 0,
+                                .bytes = static_cast<std::int64_t>(region.begin),
+                                .blocks = static_cast<std::int64_t>(region.size_bytes)};
+  const std::uint32_t id = Intern({AllowanceKind::kRootRegion, 0, 0, given});
+  if (id == 0) return;
+  const SpinGuard guard(g_lock);
+  std::uint32_t& count = g_region.allowances()[id].thread;
+  if (change > 0 || count != 0) count += static_cast<std::uint32_t>(change);
 }
 
 void ExpectOutstanding(Recording recording, const GivenAllowance& given) {

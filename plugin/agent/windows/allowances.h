@@ -29,6 +29,25 @@ void RestoreAllowance(Recording recording, std::uint32_t before);
 // noted as left on, and is no longer in force.
 void EndAllowancesOf(Recording recording, std::uint32_t window);
 
+// For code that is annotated for other leak checkers. While a thread ignores what it allocates, all
+// of it is allowed, beyond the end of the test, too. Calls nest.
+void BeginIgnoring(Recording recording);
+void EndIgnoring(Recording recording);
+// Returns the allowance for blocks that the code has ignored by the function `hook`; 0 if there is
+// no room for it.
+[[nodiscard]] std::uint32_t IgnoredBy(std::string_view hook);
+
+// Notes the suppressions that the program has for LeakSanitizer.
+void NoteSuppressions(Recording recording, std::string_view text);
+
+// Memory that the code declares to have pointers.
+struct RootRegion {
+  std::uint64_t begin;
+  std::uint64_t size_bytes;
+};
+// Counts how often the region is registered; `change` is 1 or -1.
+void CountRootRegion(Recording recording, const RootRegion& region, int change);
+
 // Starts again in another region, where nothing has been given. REQUIRES: no thread records.
 void RestartAllowances();
 

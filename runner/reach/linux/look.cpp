@@ -212,8 +212,20 @@ void MarkFrom(std::span<const RootRange> roots, const RootReader& reader, ReachM
   }
 }
 
-void MarkFromRoots(const StoppedProcess& process, ProcessMemory& memory, ReachMarker& marker) {
-  MarkFrom(process.roots, RootReader(memory), marker);
+// How many roots are no stacks. Those come first.
+std::size_t CountVariables(const std::vector<RootRange>& roots) {
+  return static_cast<std::size_t>(std::count_if(
+      roots.begin(), roots.end(), [](const RootRange& it) { return it.kind != RootKind::kStack; }));
+}
+
+void MarkFromVariables(const StoppedProcess& process, ProcessMemory& memory, ReachMarker& marker) {
+  const std::span<const RootRange> roots = process.roots;
+  MarkFrom(roots.first(CountVariables(process.roots)), RootReader(memory), marker);
+}
+
+void MarkFromThreads(const StoppedProcess& process, ProcessMemory& memory, ReachMarker& marker) {
+  const std::span<const RootRange> roots = process.roots;
+  MarkFrom(roots.subspan(CountVariables(process.roots)), RootReader(memory), marker);
   for (const FrozenThread& thread : process.threads) {
     marker.AddRoots(thread.registers, {0, thread.tid});
   }
@@ -389,7 +401,8 @@ class UnseenMarker {
     marker_.emplace(blocks_, numbers_, [&memory](std::uint64_t begin, std::uint64_t end) {
       return memory.At(begin, end);
     });
-    MarkFromRoots(process, memory, *marker_);
+    MarkFromVariables(process, memory, *marker_);
+    MarkFromThreads(process, memory, *marker_);
     MarkFromMoreRoots(process, RootReader(memory, file_words, TopsOfUnmarked(blocks_, *marker_)),
                       *marker_);
     conclusion_ = marker_->Conclude();
@@ -445,15 +458,23 @@ class Look {
     LeaveOutKnownLost();
     file_words_.BeginLook(request_.pid, process_.maps);
     process_.roots = FindRoots(Sources());
+    AddRootRegions();
     if (request_.ignored != nullptr) LeaveOut(*request_.ignored);
-    MarkFromRoots(process_, memory_, *marker_);
+    std::vector<bool> ignored = FindIgnored();
+    const bool has_ignored = !ignored.empty();
+    marker_->Ignore(std::move(ignored));
+    MarkFromVariables(process_, memory_, *marker_);
+    // Before stacks, since a word that a function has left there says nothing against the code.
+    if (has_ignored) MarkFromIgnored();
+    MarkFromThreads(process_, memory_, *marker_);
   }
 
   [[nodiscard]] bool HasLostBlocks() const { return !marker_->HasMarkedAllCandidates(); }
 
   void LookSlowly() {
     process_.more_roots = FindHiddenRoots(Sources());
-    process_.objects = FindKernelWords(request_.pid);
+    std::vector<KernelObject> kept = FindKernelWords(request_.pid);
+    std::move(kept.begin(), kept.end(), std::back_inserter(process_.objects));
     KernelQueues queues = FindKernelQueues(request_.pid, process_.threads);
     std::move(queues.read.begin(), queues.read.end(), std::back_inserter(process_.objects));
     const UnseenHeap unseen = FindUnseen(process_, is_known_lost_, memory_);
@@ -522,6 +543,7 @@ class Look {
       if (numbers_[i] == BlockIndex::kNone) continue;
       const std::size_t at = next++;
       reaches[i].reach = conclusion_[at];
+      reaches[i].is_ignored = marker_->IsMarked(numbers_[i]) && IsIgnored(numbers_[i]);
       if (IsDoubted(at)) {
         reaches[i].holder = std::make_shared<const HolderChain>(HolderChain{.root = doubt_});
       } else if (reaches[i].reach == Reach::kRetained) {
@@ -539,6 +561,51 @@ class Look {
     return {process_.maps,        process_.modules,    process_.threads,
             process_.heap,        process_.own_ranges, process_.kept_ranges,
             process_.reallocated, process_.arenas,     memory_};
+  }
+
+  // The code says which memory has pointers. Of that, what is not mapped has none.
+  void AddRootRegions() {
+    std::vector<AddressRange> regions;
+    for (const KeptRange& region : request_.region.RootRegions()) {
+      constexpr std::uint64_t kWordMask = sizeof(std::uint64_t) - 1;
+      const AddressRange words{(region.begin + kWordMask) & ~kWordMask, region.end & ~kWordMask};
+      if (region.begin <= words.begin && words.begin < words.end) regions.push_back(words);
+    }
+    if (regions.empty()) return;
+    for (const AddressRange& region : JoinRanges(std::move(regions))) {
+      for (const MappedRange& range : process_.maps) {
+        const AddressRange part{std::max(region.begin, range.begin),
+                                std::min(region.end, range.end)};
+        if (range.is_readable && part.begin < part.end) process_.roots.push_back({.range = part});
+      }
+    }
+    std::stable_sort(process_.roots.begin(), process_.roots.end(),
+                     [](const RootRange& a, const RootRange& b) { return a.kind < b.kind; });
+  }
+
+  // Returns which blocks the code has leak checkers ignore; empty if none.
+  std::vector<bool> FindIgnored() const {
+    const std::vector<bool> allowances = request_.region.IgnoredAllowances();
+    const bool has_any = std::find(allowances.begin(), allowances.end(), true) != allowances.end();
+    if (!has_any && request_.is_ignored == nullptr) return {};
+    std::vector<bool> ignored;
+    for (const LiveBlock& block : process_.heap.blocks) {
+      const bool is_codes = block.allowance < allowances.size() && allowances[block.allowance];
+      ignored.push_back(is_codes || (request_.is_ignored != nullptr && request_.is_ignored(block)));
+    }
+    return ignored;
+  }
+
+  // They count as held by an object that is none of the kernel's.
+  void MarkFromIgnored() {
+    process_.objects.push_back({.name = "what the code has leak checkers ignore", .words = {}});
+    ignored_object_ = static_cast<std::uint32_t>(process_.objects.size());
+    marker_->MarkIgnored({.kernel_object = ignored_object_});
+  }
+
+  // REQUIRES: the block is marked.
+  [[nodiscard]] bool IsIgnored(std::uint32_t block) const {
+    return ignored_object_ != 0 && marker_->RootOf(block).kernel_object == ignored_object_;
   }
 
   std::vector<std::uint64_t> HeaderBytes() const {
@@ -641,7 +708,8 @@ class Look {
   const std::vector<bool> is_known_lost_;
   std::vector<std::uint32_t> numbers_;  // of the candidates
   std::optional<ReachMarker> marker_;
-  std::vector<Reach> conclusion_;  // of the candidates that are live
+  std::vector<Reach> conclusion_;     // of the candidates that are live
+  std::uint32_t ignored_object_ = 0;  // as RootPlace::kernel_object; 0: nothing is ignored
   std::optional<UnseenMarker> unseen_;
   std::vector<std::size_t> unseen_candidates_;
   std::string doubt_;

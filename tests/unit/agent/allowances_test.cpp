@@ -44,6 +44,22 @@ class AllowancesTest : public ::testing::Test {
     agent::ExpectOutstanding(guard, Because(reason));
   }
 
+  // Calls a function of the agent's that needs a recording only.
+  static void Call(void (*function)(agent::Recording)) {
+    if (!agent::CanRecord()) return;
+    const agent::RecordingGuard guard;
+    function(guard);
+  }
+  static void Count(std::uint64_t begin, std::uint64_t bytes, int change) {
+    if (!agent::CanRecord()) return;
+    const agent::RecordingGuard guard;
+    agent::CountRootRegion(guard, {begin, bytes}, change);
+  }
+  // Whether the block allocated now is one that leak checkers are to ignore.
+  static bool IsIgnored(std::uint32_t window) {
+    return ReasonOfABlock(window) == "the code has leak checkers ignore it";
+  }
+
   // The reason that the block allocated now is allowed for.
   __attribute__((noinline)) static std::string ReasonOfABlock(std::uint32_t window) {
     void* const block = reinterpret_cast<void*>(0x6000'0000);
@@ -107,6 +123,56 @@ TEST_F(AllowancesTest, OfAnotherWindowAreOthers) {
   EXPECT_EQ(Reader().AllowanceCount(), count + 1);
   EXPECT_EQ(Reader().Allowance(count).window, inner);
   EXPECT_EQ(Reader().Allowance(count).kind, AllowanceKind::kExpected);
+}
+
+TEST_F(AllowancesTest, WhatIsAllocatedWhileIgnoringIsIgnoredAlsoAfterTheWindowsEnd) {
+  Call(agent::EndIgnoring);  // of nothing
+  EXPECT_EQ(ReasonOfABlock(window_), "");
+  Call(agent::BeginIgnoring);
+  Call(agent::BeginIgnoring);
+  EXPECT_TRUE(IsIgnored(window_));
+  Call(agent::EndIgnoring);
+  if (agent::CanRecord()) {
+    const agent::RecordingGuard guard;
+    agent::EndAllowancesOf(guard, window_);
+  }
+  EXPECT_TRUE(IsIgnored(window_));
+  Call(agent::EndIgnoring);
+  EXPECT_EQ(ReasonOfABlock(window_), "");
+}
+
+TEST_F(AllowancesTest, ScopesAndIgnoringEndInAnyOrder) {
+  const std::uint32_t none = Begin("a scope around it");
+  Call(agent::BeginIgnoring);
+  EXPECT_TRUE(IsIgnored(window_));
+  Restore(none);
+  EXPECT_TRUE(IsIgnored(window_));
+  const std::uint32_t ignoring = Begin("a scope in it");
+  EXPECT_EQ(ReasonOfABlock(window_), "a scope in it");
+  Call(agent::EndIgnoring);
+  EXPECT_EQ(ReasonOfABlock(window_), "a scope in it");
+  Restore(ignoring);
+  EXPECT_EQ(ReasonOfABlock(window_), "");
+}
+
+TEST_F(AllowancesTest, RootRegionsAreCountedUntilAllRegistrationsHaveEnded) {
+  const auto regions = [] {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> found;
+    for (const KeptRange& region : Reader().RootRegions()) {
+      found.emplace_back(region.begin, region.end);
+    }
+    return found;
+  };
+  Count(0x1000, 0x100, 1);
+  Count(0x1000, 0x100, 1);
+  Count(0x5000, 8, -1);  // of none
+  Count(0x6000, 0, 1);
+  Count(~0ULL - 8, 64, 1);  // beyond the last address
+  EXPECT_THAT(regions(), testing::ElementsAre(testing::Pair(0x1000, 0x1100)));
+  Count(0x1000, 0x100, -1);
+  EXPECT_THAT(regions(), testing::SizeIs(1));
+  Count(0x1000, 0x100, -1);
+  EXPECT_THAT(regions(), testing::IsEmpty());
 }
 
 TEST_F(AllowancesTest, CountADropWhereTheTableIsFull) {

@@ -267,6 +267,28 @@ TEST_F(RecorderTest, MakesNoMoreContextsForThreadsBeyondTheTable) {
   EXPECT_EQ(made, 0U);
 }
 
+TEST_F(RecorderTest, GivesABlockAnAllowanceByAnyAddressInIt) {
+  const std::uint32_t window = OpenWindow();
+  const auto give = [](std::uint64_t address, std::uint32_t allowance) {
+    if (!agent::CanRecord()) return;
+    const agent::RecordingGuard guard;
+    agent::SetAllowanceOf(guard, At(address), allowance);
+  };
+  const auto given = [&] { return Reader().LiveBlocks(window).value().at(0).allowance; };
+  agent::RecordAllocation(At(0x6400'0000), 1000, AllocationKind::kMalloc, LEAKGATE_CALLER_FRAME());
+  give(0x6400'0000 + 999, 7);
+  EXPECT_EQ(given(), 7U);
+  EXPECT_EQ(Reader().LiveBlocks(window).value().at(0).size_bytes, 1000U);
+  give(0x6400'0008, 0);
+  EXPECT_EQ(given(), 0U);
+  for (const std::uint64_t other : {0x6400'0000UL + 1000, 0x63FF'FFF0UL, 0UL, ~0UL}) give(other, 7);
+  EXPECT_EQ(given(), 0U);
+  agent::RecordFree(At(0x6400'0000), {FreeKind::kFree, LEAKGATE_CALLER_FRAME()});
+  give(0x6400'0000, 7);
+  EXPECT_THAT(Reader().LiveBlocks(window).value(), testing::IsEmpty());
+  LeaveWindow(window);
+}
+
 TEST_F(RecorderTest, CountsADropForAnAddressThatItCannotHold) {
   const std::uint32_t window = OpenWindow();
   const std::uint64_t before = Reader().Drops(DropReason::kUnaligned);

@@ -145,7 +145,7 @@ TEST_F(RegionTablesTest, ReadAsEmptyWhereScribbledOn) {
   scribbled[2].kind = 1;
   scribbled[2].free_kind = 1;
   scribbled[2].allocation_kind = 99;
-  agent::g_region.allowances()[allowances].kind = 4;
+  agent::g_region.allowances()[allowances].kind = 7;
   Header().free_error_count = errors + 3;
   Header().allowance_count = UINT32_MAX;
   EXPECT_THAT(Reader().FreeErrors(), SizeIs(known_errors));

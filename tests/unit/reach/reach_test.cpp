@@ -51,6 +51,27 @@ TEST(ReachTest, ABlockThatARootPointsIntoIsRetained) {
   EXPECT_THAT(ReachFrom(memory, {0}, {0x1000 + 99}), ElementsAre(Reach::kRetained));
 }
 
+// A root leads to an ignored block, and that to another one; a second ignored one is lost, and
+// leads to one that the root leads to as well.
+TEST(ReachTest, WhatOnlyIgnoredBlocksLeadToIsRetainedByThem) {
+  Memory memory;
+  for (const std::uint64_t address : {0x1000UL, 0x2000UL, 0x3000UL, 0x4000UL, 0x5000UL}) {
+    memory.Add(address, 8);
+  }
+  memory.Store(0x1000, 0x2000);
+  memory.Store(0x3000, 0x4000);
+  ReachMarker marker = memory.Marker({1, 3, 4});
+  marker.Ignore({true, false, true, false, false});
+  marker.AddRoots(std::vector<std::uint64_t>{0x1000, 0x4000}, {0x10, 0});
+  marker.Mark();
+  EXPECT_FALSE(marker.IsMarked(1));
+  EXPECT_TRUE(marker.IsMarked(3));
+  marker.MarkIgnored({.kernel_object = 7});
+  EXPECT_THAT(marker.Conclude(), ElementsAre(Reach::kRetained, Reach::kRetained, Reach::kLost));
+  EXPECT_EQ(marker.RootOf(1).kernel_object, 7U);
+  EXPECT_EQ(marker.RootOf(3).kernel_object, 0U);
+}
+
 TEST(ReachTest, ABlockThatARootPointsPastIsLost) {
   Memory memory;
   memory.Add(0x1000, 96);
