@@ -196,11 +196,24 @@ FrameIterator OutsideOperatorNew(const std::vector<Frame>& stack) {
 
 }  // namespace
 
+bool IsOfSystemLibrary(const Frame& frame) {
+  const std::string_view path = frame.module;
+  return frame.file.empty() && path.find(".so") != std::string_view::npos &&
+         (path.starts_with("/lib/") || path.starts_with("/lib64/") ||
+          path.starts_with("/usr/lib/") || path.starts_with("/usr/lib64/"));
+}
+
 std::optional<std::size_t> FindUserFrame(const std::vector<Frame>& stack) {
   const FrameIterator begin = OutsideOperatorNew(stack);
-  auto found = std::find_if(begin, stack.end(), [](const Frame& frame) {
+  const auto is_own = [](const Frame& frame) {
     return frame.wrapper == Wrapper::kNo && IsUserFrame(frame);
+  };
+  auto found = std::find_if(begin, stack.end(), [&](const Frame& frame) {
+    return is_own(frame) && !IsOfSystemLibrary(frame);
   });
+  // Main calls all: the library's function tells more.
+  const bool is_main = found != stack.end() && QualifiedNameOf(found->function) == "main";
+  if (found == stack.end() || is_main) found = std::find_if(begin, stack.end(), is_own);
   if (found == stack.end()) found = std::find_if(begin, stack.end(), IsUserFrame);
   if (found == stack.end()) found = std::find_if(stack.begin(), stack.end(), IsUserFrame);
   if (found == stack.end()) return std::nullopt;

@@ -42,8 +42,12 @@ enum class FrameOrigin {
 // Returns false for frames of the C and C++ runtime, of GoogleTest and of leakgate's agent.
 [[nodiscard]] bool IsUserFrame(const Frame& frame);
 
+// Returns whether the frame is of a library that came with the system, of which no line is known.
+[[nodiscard]] bool IsOfSystemLibrary(const Frame& frame);
+
 // Returns the index of the innermost frame of `stack` that is the user's and of no wrapper
-// (wrappers.h), else of the innermost that is the user's; nullopt if none is.
+// (wrappers.h), else of the innermost that is the user's; nullopt if none is. A library of the
+// system is the user's only where no code but main and such libraries called it.
 [[nodiscard]] std::optional<std::size_t> FindUserFrame(const std::vector<Frame>& stack);
 
 // Returns the budget file whose component has allocated, whichever test ran: the file that claims

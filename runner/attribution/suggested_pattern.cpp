@@ -78,7 +78,7 @@ bool IsOfEveryTest(const Finding& finding) {
   const std::optional<std::size_t> telling = FindDifferingFrame(finding);
   if (!telling || !finding.user_frame) return true;
   const Frame& frame = finding.stack[*telling];
-  return IsMain(frame) || OriginOf(frame) != FrameOrigin::kUser;
+  return IsMain(frame) || IsOfSystemLibrary(frame) || OriginOf(frame) != FrameOrigin::kUser;
 }
 
 }  // namespace leakgate

@@ -15,7 +15,8 @@ namespace leakgate {
 [[nodiscard]] std::vector<std::string> SuggestPattern(const Finding& finding);
 
 // Returns whether the pattern that is suggested for `finding` names no function of the user's but
-// main. It would match blocks of other tests, too, and must be restricted to the finding's own.
+// main: only main itself, or one of a library of the system. It would match blocks of other tests,
+// too, and must be restricted to the finding's own.
 [[nodiscard]] bool IsOfEveryTest(const Finding& finding);
 
 }  // namespace leakgate
