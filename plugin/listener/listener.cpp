@@ -2,29 +2,19 @@
 // user's test binary, against the user's GoogleTest, as plain C++14.
 #include "leakgate/listener.h"
 
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 
 #include "leakgate/agent.h"
+#include "leakgate/test_framework.h"
 
 namespace leakgate {
 namespace {
 
 // The runner looks for this string in the binary.
 __attribute__((used)) const char kMark[] = "leakgate-listener-1";
-
-const LeakgateAgent* FindAgent() {
-  void* const symbol = dlsym(RTLD_DEFAULT, LEAKGATE_AGENT_SYMBOL);
-  if (symbol == nullptr) return nullptr;
-  LeakgateAgentFunction agent = nullptr;
-  std::memcpy(&agent, &symbol, sizeof(agent));
-  return agent(LEAKGATE_AGENT_WITH_WINDOWS);
-}
 
 unsigned ResultOf(const ::testing::TestInfo& test) {
   const ::testing::TestResult& result = *test.result();
@@ -95,15 +85,6 @@ class Listener : public ::testing::EmptyTestEventListener {
   unsigned test_window_ = 0;
 };
 
-void SayNotTraced() {
-  const char* const required = std::getenv("LEAKGATE_REQUIRED");
-  const bool is_required = required != nullptr && std::strcmp(required, "1") == 0;
-  std::fprintf(stderr, "leakgate: not tracing; run the tests as `leakgate run -- BINARY`%s\n",
-               is_required ? " (LEAKGATE_REQUIRED=1: failing)" : "");
-  constexpr int kInconclusive = 3;
-  if (is_required) std::exit(kInconclusive);
-}
-
 }  // namespace
 
 void AppendListener() {
@@ -111,8 +92,8 @@ void AppendListener() {
   if (is_appended) return;
   is_appended = true;
 
-  const LeakgateAgent* const agent = FindAgent();
-  if (agent == nullptr) return SayNotTraced();
+  const LeakgateAgent* const agent = internal::FindWindowsAgent();
+  if (agent == nullptr) return internal::SayNotTraced();
   ::testing::UnitTest::GetInstance()->listeners().Append(new Listener(*agent));
 }
 
