@@ -39,6 +39,9 @@ OTHER_FILES = {"doctor.cpp", "help_text.cpp", "command_prose.cpp", "man_page.cpp
 OTHER_TEXTS = {
     # the beginning of a unit
     "[Unit]\nDescription=leakgate traces {} in the session {}\nDocumentation=man:leakgate-session-start(1)",
+    # what test frameworks, leakgate's headers and their frames are known by
+    "leakgate-listener-1 Catch2", "leakgate-listener-1 doctest", "leakgate-listener-1 Boost.Test",
+    'doctest version is "', "the test framework",
     # why a file is no history; the rest of the message says what to do
     "not a regular file",
     # what ends the reading of a recording, and is never printed

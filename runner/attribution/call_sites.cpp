@@ -31,6 +31,12 @@ std::string FrameText(const Frame& frame) {
   return text;
 }
 
+// What runs the tests, whose frames are others where leakgate's header repeats a test.
+bool IsOfTestRunner(const Frame& frame) {
+  const FrameOrigin origin = OriginOf(frame);
+  return origin == FrameOrigin::kOtherTestFramework || origin == FrameOrigin::kAgent;
+}
+
 std::string StackText(const Finding& finding) {
   constexpr std::size_t kMostOfFrame = 16;  // beside its names
   std::size_t bytes = 1;
@@ -39,7 +45,9 @@ std::string StackText(const Finding& finding) {
   }
   std::string text;
   text.reserve(bytes);
-  for (const Frame& frame : finding.stack) AppendFrame(frame, text);
+  for (const Frame& frame : finding.stack) {
+    if (!IsOfTestRunner(frame)) AppendFrame(frame, text);
+  }
   return text + std::to_string(static_cast<unsigned>(finding.stack_end));
 }
 
@@ -103,6 +111,9 @@ const CallSite& CallSites::Find(std::uint32_t stack, const StackResolver& resolv
   if (!is_new) return *entry->second;
   CheckTime();
   CallSite site = MakeSite(resolve(stack));
+  if (counts_other_frameworks_ && IsOfOtherFramework(site.finding.framework_rule)) {
+    site.finding.framework_rule.clear();
+  }
   CallSite** shared = nullptr;
   if (known.left_in_window == 0 || bytes_ >= kMostBytes) {
     const std::string kind = std::to_string(site.kind ? static_cast<int>(*site.kind) : -1);

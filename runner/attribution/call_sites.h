@@ -53,6 +53,9 @@ class CallSites {
       : resolve_(std::move(resolve)), by_symbols_(std::move(by_symbols)) {}
 
   void FoldBy(FoldKey key) { fold_key_ = std::move(key); }
+  // From now on, the rules of other test frameworks than GoogleTest do not match. The leak that is
+  // planted for --plant-leak has the call stack of whatever the test allocates first.
+  void CountOtherFrameworks() { counts_other_frameworks_ = true; }
   // Must be called before a window's blocks are judged: the window's largest call sites are kept.
   void BeginWindow(const std::vector<LiveBlock>& blocks);
 
@@ -79,6 +82,7 @@ class CallSites {
   StackResolver resolve_;
   StackResolver by_symbols_;
   FoldKey fold_key_;
+  bool counts_other_frameworks_ = false;
   Known known_;
   Known known_by_symbols_;
   std::size_t bytes_ = 0;  // of all call sites

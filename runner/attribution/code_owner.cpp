@@ -39,6 +39,9 @@ constexpr KnownLibrary kLibraries[] = {
     {"libgtest_main", FrameOrigin::kGoogleTest},
     {"libgmock", FrameOrigin::kGoogleTest},
     {"libgmock_main", FrameOrigin::kGoogleTest},
+    {"libCatch2", FrameOrigin::kOtherTestFramework},
+    {"libCatch2Main", FrameOrigin::kOtherTestFramework},
+    {"libboost_unit_test_framework", FrameOrigin::kOtherTestFramework},
 };
 
 constexpr std::array<std::string_view, 4> kCppFolders = {"/usr/include/c++/", "/usr/lib/gcc/",
@@ -81,6 +84,26 @@ bool IsGoogleTestFile(std::string_view file) {
   });
 }
 
+struct FrameworkNamespace {
+  std::string_view scope;
+  std::string_view files;  // a part of the path of each of its files
+};
+constexpr FrameworkNamespace kOtherFrameworks[] = {
+    {"Catch::", "/catch"},
+    {"doctest::", "/doctest"},
+    {"boost::unit_test::", "/boost/test/"},
+    {"boost::test_tools::", "/boost/test/"},
+};
+
+// Users may specialise templates of a framework in its namespace, in files of their own.
+bool IsInOtherFramework(std::string_view name, std::string_view file) {
+  return std::any_of(std::begin(kOtherFrameworks), std::end(kOtherFrameworks),
+                     [&](const FrameworkNamespace& framework) {
+                       return name.starts_with(framework.scope) &&
+                              (file.empty() || file.find(framework.files) != file.npos);
+                     });
+}
+
 FrameOrigin OriginOfName(std::string_view name) {
   // The demangler cannot read some names, such as "_ZNK7testing8internal12ReturnActionI...".
   for (const std::string_view scope :
@@ -92,6 +115,7 @@ FrameOrigin OriginOfName(std::string_view name) {
   }
   // RUN_ALL_TESTS is inline in gtest.h, so it is compiled into the program and in no namespace.
   if (name == "RUN_ALL_TESTS") return FrameOrigin::kGoogleTest;
+  if (name.starts_with("leakgate::internal::")) return FrameOrigin::kAgent;
   if (name.starts_with("operator new") || name.starts_with("operator delete")) {
     return FrameOrigin::kCppRuntime;
   }
@@ -131,7 +155,9 @@ bool IsLoader(std::string_view path) {
 FrameOrigin OriginOf(const Frame& frame) {
   const FrameOrigin by_module = OriginOfModule(frame.module);
   if (by_module != FrameOrigin::kUser) return by_module;
-  const FrameOrigin by_name = OriginOfName(QualifiedNameOf(frame.function));
+  const std::string name = QualifiedNameOf(frame.function);
+  if (IsInOtherFramework(name, frame.file)) return FrameOrigin::kOtherTestFramework;
+  const FrameOrigin by_name = OriginOfName(name);
   // Users may write code in namespace testing, as GoogleTest's own tests do.
   const bool is_elsewhere =
       by_name == FrameOrigin::kGoogleTest && !frame.file.empty() && !IsGoogleTestFile(frame.file);

@@ -17,11 +17,12 @@ namespace leakgate {
 
 enum class FrameOrigin {
   kUser,        // everything else, also frames of which nothing is known
-  kAgent,       // leakgate's own
+  kAgent,       // leakgate's own, and its headers', which are compiled into the program
   kCLibrary,    // libc and what belongs to it, the dynamic loader, the vdso
   kCppRuntime,  // libstdc++, libgcc and the like; operator new and delete; std::, also if it is a
                 // template compiled into the program
   kGoogleTest,  // testing::, as a library or compiled in
+  kOtherTestFramework,  // Catch2, doctest, Boost.Test, likewise
 };
 
 [[nodiscard]] FrameOrigin OriginOf(const Frame& frame);
@@ -39,7 +40,7 @@ enum class FrameOrigin {
 // empty text for what is no library.
 [[nodiscard]] std::string_view LibraryName(std::string_view path);
 
-// Returns false for frames of the C and C++ runtime, of GoogleTest and of leakgate's agent.
+// Returns false for frames of the C and C++ runtime, of test frameworks and of leakgate's agent.
 [[nodiscard]] bool IsUserFrame(const Frame& frame);
 
 // Returns whether the frame is of a library that came with the system, of which no line is known.

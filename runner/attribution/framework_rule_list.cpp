@@ -1,6 +1,7 @@
 // The list of rules. Each entry was observed to keep memory, or follows from the source, in
-// GoogleTest 1.12, glibc 2.36 and libc++ 14. A change of this list raises kFrameworkRulesVersion.
-// The test of a new entry needs a second test, of a user's leak of the same shape.
+// GoogleTest 1.12, Catch2 2.13 and 3.7, doctest 2.4, Boost.Test 1.81, glibc 2.36 and libc++ 14. A
+// change of this list raises kFrameworkRulesVersion. The test of a new entry needs a second test,
+// of a user's leak of the same shape.
 #include "runner/attribution/framework_rules.h"
 
 namespace leakgate {
@@ -17,6 +18,8 @@ constexpr std::string_view kSingletons = "GoogleTest makes it once and keeps it"
 constexpr std::string_view kMocks = "gmock keeps a registry of the mock objects in use";
 constexpr std::string_view kReactions = "gmock keeps how nice or strict each mock object is";
 constexpr std::string_view kSequences = "gmock keeps each thread's current InSequence";
+constexpr std::string_view kOtherFramework =
+    "the framework keeps sections, messages and results until it has reported";
 constexpr std::string_view kLocale = "the C library keeps the locales that were set";
 constexpr std::string_view kTimeZone = "the C library keeps the time zone";
 constexpr std::string_view kEnvironment = "the C library keeps the environment";
@@ -99,6 +102,13 @@ constexpr FrameworkRule kRules[] = {
     // which is freed with the InSequence object: if that is leaked, the object is the user's.
     {"gmock.sequences", kGoogleTestFunction, "testing::InSequence::InSequence", kSequences},
 
+    {"catch2.own", kNamespace, "Catch::", kOtherFramework},
+    {"doctest.own", kNamespace, "doctest::", kOtherFramework},
+    {"catch2.own", kLibrary, "libCatch2", kOtherFramework},
+    {"boost-test.own", kLibrary, "libboost_unit_test_framework", kOtherFramework},
+    {"boost-test.own", kNamespace, "boost::unit_test::", kOtherFramework},
+    {"boost-test.own", kNamespace, "boost::test_tools::", kOtherFramework},
+
     {"libc.locale", kCLibraryCall, "setlocale", kLocale},
     {"libc.time-zone", kCLibraryCall, "tzset", kTimeZone},
     {"libc.time-zone", kCLibraryCall, "localtime", kTimeZone},
@@ -159,6 +169,10 @@ std::string_view Describe(FrameworkMatch match) {
   switch (match) {
     case kGoogleTestFunction:
       return "allocated by this function of GoogleTest";
+    case kNamespace:
+      return "allocated by a function in this namespace that no type of yours instantiates";
+    case kLibrary:
+      return "allocated by a function in this library";
     case kCLibraryCall:
       return "allocated by the C library when the program calls this function";
     case kCLibraryInternal:

@@ -71,12 +71,64 @@ std::string WithoutVersion(std::string name) {
   return name;
 }
 
+bool IsOfTheLanguage(std::string_view word) {
+  constexpr std::array<std::string_view, 14> kWords = {
+      "anonymous", "namespace", "bool", "char",   "const", "double", "false",
+      "float",     "int",       "long", "signed", "short", "true",   "unsigned"};
+  return word.starts_with("std::") || word.starts_with("__gnu_cxx::") || word.starts_with("::") ||
+         word.find_first_not_of("0123456789ul") == std::string_view::npos ||
+         std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+}
+
+// Returns whether all types in a function's qualified name are of the namespace itself or of the
+// language: no user has instantiated it.
+bool IsWithin(std::string_view scope, std::string_view name) {
+  constexpr std::string_view kOfWords =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:~";
+  for (std::size_t at = 0; (at = name.find_first_of(kOfWords, at)) != std::string_view::npos;) {
+    const std::size_t end = std::min(name.find_first_not_of(kOfWords, at), name.size());
+    const std::string_view word = name.substr(at, end - at);
+    if (!word.starts_with(scope) && !IsOfTheLanguage(word)) return false;
+    at = end;
+  }
+  return true;
+}
+
+const FrameworkRule* FindNamespaceRule(std::string_view name) {
+  const std::span<const FrameworkRule> rules = FrameworkRules();
+  const auto rule = std::find_if(rules.begin(), rules.end(), [&](const FrameworkRule& candidate) {
+    return candidate.match == FrameworkMatch::kNamespace && name.starts_with(candidate.function) &&
+           IsWithin(candidate.function, name);
+  });
+  return rule != rules.end() ? &*rule : nullptr;
+}
+
+// Through pointers, Catch2 calls reporters. Where one jumped into a container of Catch2's own
+// values, it is a reporter that keeps them, whoever wrote it.
+bool HoldsValuesOf(std::string_view scope, const Frame& frame) {
+  const std::string name = QualifiedNameOf(frame.function);
+  return OriginOf(frame) == FrameOrigin::kCppRuntime && name.find(scope) != std::string::npos &&
+         IsWithin(scope, name);
+}
+
+const FrameworkRule* MatchOtherFramework(Frames stack, std::size_t index) {
+  const Frame& frame = stack[index];
+  const bool is_direct = !stack[MachineFrame(stack, index)].calls_through_pointer;
+  if (OriginOfModule(frame.module) == FrameOrigin::kOtherTestFramework) {
+    return is_direct ? FindRule(FrameworkMatch::kLibrary, LibraryName(frame.module)) : nullptr;
+  }
+  const FrameworkRule* const rule = FindNamespaceRule(QualifiedNameOf(frame.function));
+  if (rule == nullptr || is_direct) return rule;
+  return index > 0 && HoldsValuesOf(rule->function, stack[index - 1]) ? rule : nullptr;
+}
+
 // The innermost function that is neither the C++ runtime's nor makes a value for its caller
 // decides. This function, and all within it, must have called directly: behind a pointer, a
 // function of the user's may have run and left no frame, because it jumped into the runtime.
-const FrameworkRule* MatchGoogleTest(Frames stack) {
+const FrameworkRule* MatchTestFramework(Frames stack) {
   for (std::size_t index = 0; index < stack.size(); ++index) {
     const FrameOrigin origin = OriginOf(stack[index]);
+    if (origin == FrameOrigin::kOtherTestFramework) return MatchOtherFramework(stack, index);
     const std::string name = QualifiedNameOf(stack[index].function);
     if (stack[MachineFrame(stack, index)].calls_through_pointer) return nullptr;
     if (origin == FrameOrigin::kCppRuntime || IsPassThrough(name)) continue;
@@ -152,7 +204,7 @@ const FrameworkRule* MatchStartUp(Frames stack, UnwindEnd end) {
 
 std::optional<std::string> MatchFrameworkRule(const std::vector<Frame>& stack, UnwindEnd end) {
   const Frames frames = WithoutAgent(stack);
-  const FrameworkRule* rule = MatchGoogleTest(frames);
+  const FrameworkRule* rule = MatchTestFramework(frames);
   if (rule == nullptr) rule = MatchCLibrary(frames);
   if (rule == nullptr) rule = MatchCppRuntime(frames);
   if (rule == nullptr) rule = MatchStartUp(frames, end);
@@ -160,12 +212,27 @@ std::optional<std::string> MatchFrameworkRule(const std::vector<Frame>& stack, U
   return std::string(rule->name);
 }
 
-// TestEventRepeater (googletest/src/gtest.cc) calls each listener.
+bool IsOfOtherFramework(std::string_view rule) {
+  const std::span<const FrameworkRule> rules = FrameworkRules();
+  return std::any_of(rules.begin(), rules.end(), [&](const FrameworkRule& known) {
+    return known.name == rule &&
+           (known.match == FrameworkMatch::kNamespace || known.match == FrameworkMatch::kLibrary);
+  });
+}
+
+// TestEventRepeater (googletest/src/gtest.cc) calls each listener; Catch2 has other names for it.
 bool IsOfEventListener(const std::vector<Frame>& stack) {
-  constexpr std::string_view kCaller = "testing::internal::TestEventRepeater::On";
+  constexpr std::array<std::string_view, 3> kCallers = {
+      "testing::internal::TestEventRepeater::On",
+      "Catch::ListeningReporter::", "Catch::MultiReporter::"};
   return std::any_of(stack.begin(), stack.end(), [&](const Frame& frame) {
-    return OriginOf(frame) == FrameOrigin::kGoogleTest &&
-           QualifiedNameOf(frame.function).starts_with(kCaller);
+    const FrameOrigin origin = OriginOf(frame);
+    if (origin != FrameOrigin::kGoogleTest && origin != FrameOrigin::kOtherTestFramework) {
+      return false;
+    }
+    const std::string name = QualifiedNameOf(frame.function);
+    return std::any_of(kCallers.begin(), kCallers.end(),
+                       [&](std::string_view caller) { return name.starts_with(caller); });
   });
 }
 

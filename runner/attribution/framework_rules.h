@@ -2,10 +2,10 @@
 // themselves. The list has a version, and `leakgate framework` prints it. What a rule matches is
 // counted apart, as `framework`, and fails no test.
 //
-// A rule must not hide a user's leak. So it names exactly one function, never a template that users
-// instantiate, and that function must be the one that allocates: no code of the user's may run
-// between it and the allocation, not even a function that left no frame. docs/framework.md has the
-// details. Pure.
+// A rule must not hide a user's leak. So it names exactly one function, or a namespace of which the
+// user has no function, never a template that users instantiate, and that function must be the one
+// that allocates: no code of the user's may run between it and the allocation, not even a function
+// that left no frame. docs/framework.md has the details. Pure.
 #pragma once
 
 #include <optional>
@@ -20,11 +20,13 @@
 namespace leakgate {
 
 // Raise it whenever a rule is added, removed or changed.
-inline constexpr int kFrameworkRulesVersion = 5;
+inline constexpr int kFrameworkRulesVersion = 6;
 
 // The function of a stack with which a rule's `function` is compared.
 enum class FrameworkMatch {
   kGoogleTestFunction,  // the innermost frame that is not the C or C++ runtime's
+  kNamespace,           // the same, of another test framework: any function in this namespace
+  kLibrary,             // likewise, any function in this library
   kCLibraryCall,        // the function that the program called in the C library
   kCLibraryInternal,    // the innermost function of the C library that has a name
   kCppRuntimeFunction,  // a function of the C++ runtime, if only the runtime is within it
@@ -35,8 +37,8 @@ enum class FrameworkMatch {
 struct FrameworkRule {
   std::string_view name;  // of the cause; reports show it, and several rules may share it
   FrameworkMatch match;
-  // Qualified, without parameters; empty for kRuntimeStartUp, and for kLibraryStartUp the name of
-  // the library's file before ".so".
+  // Qualified, without parameters; empty for kRuntimeStartUp, for kLibrary and kLibraryStartUp the
+  // name of the library's file before ".so". For kNamespace with "::" at its end.
   std::string_view function;
   std::string_view why;  // what is kept, and what for
   // How the text of the parameters begins, for names that a user's function may have, too. Empty if
@@ -54,9 +56,12 @@ struct FrameworkRule {
 [[nodiscard]] std::optional<std::string> MatchFrameworkRule(const std::vector<Frame>& stack,
                                                             UnwindEnd end);
 
-// Returns whether a listener of GoogleTest's events made the allocation, which is the user's own:
-// what such a listener keeps of each test, for example for a report, is the program's, and no
-// test's growth.
+// Returns whether a rule of this name is for another test framework than GoogleTest.
+[[nodiscard]] bool IsOfOtherFramework(std::string_view rule);
+
+// Returns whether a listener of the test framework's events made the allocation, which is the
+// user's own: what such a listener keeps of each test, for example for a report, is the program's,
+// and no test's growth.
 [[nodiscard]] bool IsOfEventListener(const std::vector<Frame>& stack);
 
 // Returns whether a fixture's TearDown or destructor made the allocation, as GoogleTest called it.

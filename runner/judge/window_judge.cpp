@@ -63,6 +63,7 @@ WindowJudge::WindowJudge(const RegionReader& region, int pid, const JudgeSurroun
             return NameStackBySymbols(region_, stack, around_.symbolizer);
           }),
       file_words_(NewFileWords()) {
+  if (around_.plants_leak) sites_.CountOtherFrameworks();
   sites_.FoldBy([this](const Finding& finding) { return FoldKeyOf(finding); });
 }
 

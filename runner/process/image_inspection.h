@@ -4,9 +4,11 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runner/base/descriptors.h"
 #include "runner/base/expected.h"
+#include "runner/process/test_framework.h"
 
 namespace leakgate {
 
@@ -18,7 +20,8 @@ struct ElfFacts {
   std::string sanitizer;         // "AddressSanitizer"; empty: none
   std::string sanitizer_option;  // "address"
   bool defines_malloc = false;
-  bool needs_google_test = false;  // the file needs a shared libgtest
+  std::vector<std::string> needed;  // the names of the shared libraries that the file needs
+  bool needs_google_test = false;   // one of them is libgtest
   // The file's table of imports lacks a function by which GoogleTest streams its events. False if
   // there is no such table, as in a file without section headers.
   bool lacks_stream_call = false;
@@ -31,15 +34,8 @@ struct ElfFacts {
 // Reads the facts with libelf. A damaged file yields those that could be read.
 [[nodiscard]] ElfFacts ReadElfFacts(const UniqueFd& file);
 
-// Inspects a program's file before the program runs: whether the agent can trace it, and whether it
-// is a GoogleTest binary.
-
-// Decides how the agent learns where tests begin and end.
-enum class TestFramework {
-  kNone,                // the file contains no GoogleTest
-  kGoogleTest,          // the file contains GoogleTest without leakgate's listener
-  kGoogleTestListener,  // the file contains leakgate's listener, too
-};
+// Inspects a program's file before the program runs: whether the agent can trace it, and which test
+// framework it contains.
 
 struct ImageInspection {
   // One line that says why a program started from the file cannot be traced, and what to do.
@@ -47,7 +43,7 @@ struct ImageInspection {
   // The same for a process that already runs. Then the rights of its file, and whether the dynamic
   // linker was started as a program, do not matter.
   std::optional<std::string> refusal_of_running;
-  TestFramework framework = TestFramework::kNone;
+  LinkedFramework linked;
   // One line that says why GoogleTest's stream of events cannot show where tests begin without
   // changing what the program does. The listener needs no stream.
   std::optional<std::string> stream_problem;

@@ -64,7 +64,7 @@ class RecordedImages {
     const auto generation = static_cast<std::uint32_t>(images_.size()) + 1;
     return RecordedImage::Start({.pid = pid,
                                  .generation = generation,
-                                 .boundaries = BoundariesOf(setup_.prepared.framework),
+                                 .boundaries = BoundariesOf(setup_.prepared.linked),
                                  .stack_depth = setup_.request.stack_depth},
                                 {.process = {},
                                  .thread_name = {},
@@ -96,16 +96,18 @@ bool IsOverInBytes(const WindowResult& window, Quantity quantity) {
   });
 }
 
-// Whether GoogleTest allocated for itself: the innermost function that is not the C or C++
+// Whether the test framework allocated for itself: the innermost function that is not the C or C++
 // runtime's is its own. Behind a call through a pointer, a function of the user's may have left no
 // frame.
-bool IsGoogleTests(StackFrames& frames, std::uint32_t stack) {
+bool IsFrameworks(StackFrames& frames, std::uint32_t stack) {
   const std::vector<FrameId> ids = frames.FramesOf(stack);
   for (const FrameId id : ids) {
     const Frame& frame = frames.Get(id);
     if (frame.calls_through_pointer) return false;
     const FrameOrigin origin = OriginOf(frame);
-    if (origin == FrameOrigin::kGoogleTest) return true;
+    if (origin == FrameOrigin::kGoogleTest || origin == FrameOrigin::kOtherTestFramework) {
+      return true;
+    }
     if (origin == FrameOrigin::kUser) return false;
   }
   return false;
@@ -124,7 +126,7 @@ class Sites {
 
   void Add(std::uint32_t stack, Amount amount) {
     all_ += amount;
-    if (IsGoogleTests(frames_, stack)) {
+    if (IsFrameworks(frames_, stack)) {
       framework_ += amount;
       return;
     }

@@ -24,7 +24,7 @@ class RecordedRun {
       : request_(request),
         program_(std::move(program)),
         inherited_(inherited),
-        framework_(FrameworkOf(program_)),
+        linked_(FrameworkOf(program_)),
         unit_(ChooseEventTime()) {}
 
   Expected<RecordOutcome> Run() {
@@ -87,8 +87,8 @@ class RecordedRun {
     events.clock = unit_.clock;
     events.time_shift = unit_.shift;
     // A program whose stream of events cannot be had is recorded without its tests.
-    const bool has_stream = framework_ != TestFramework::kGoogleTestListener &&
-                            RequireFreeStream(request_.arguments, framework_) &&
+    const bool has_stream = !linked_.has_listener &&
+                            RequireFreeStream(request_.arguments, linked_) &&
                             StreamProblemOf(pid).empty();
     return RecordedImage::Start(
         {.pid = pid,
@@ -142,7 +142,7 @@ class RecordedRun {
   const RecordRequest& request_;
   const std::filesystem::path program_;
   const InheritedState& inherited_;
-  const TestFramework framework_;
+  const LinkedFramework linked_;
   const EventTimeUnit unit_;
   Symbolizer symbolizer_{IsRuntimeModule};  // of the texts of assertions
   std::atomic<int> pid_{0};

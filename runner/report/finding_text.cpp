@@ -19,7 +19,7 @@
 namespace leakgate {
 namespace {
 
-enum class Caller { kGoogleTest, kMain, kThreadStart, kRuntime, kUser };
+enum class Caller { kGoogleTest, kOtherTestFramework, kMain, kThreadStart, kRuntime, kUser };
 
 bool IsThreadStart(std::string_view name) {
   constexpr std::array<std::string_view, 6> kNames = {
@@ -39,6 +39,8 @@ Caller CallerOf(const Frame& frame) {
   switch (OriginOf(frame)) {
     case FrameOrigin::kGoogleTest:
       return Caller::kGoogleTest;
+    case FrameOrigin::kOtherTestFramework:
+      return Caller::kOtherTestFramework;
     case FrameOrigin::kUser:
       return Caller::kUser;
     case FrameOrigin::kAgent:
@@ -49,13 +51,17 @@ Caller CallerOf(const Frame& frame) {
   return Caller::kRuntime;
 }
 
-// Returns whether the frame is of a main that called the user's code itself, and not GoogleTest's:
+bool IsTestFramework(Caller caller) {
+  return caller == Caller::kGoogleTest || caller == Caller::kOtherTestFramework;
+}
+
+// Returns whether the frame is of a main that called the user's code itself, and no test framework:
 // then its line tells findings apart.
 bool IsUsersMain(const Finding& finding, std::size_t index) {
   if (CallerOf(finding.stack[index]) != Caller::kMain || !finding.user_frame) return false;
   return std::none_of(finding.stack.begin() + std::ptrdiff_t(*finding.user_frame),
                       finding.stack.begin() + std::ptrdiff_t(index),
-                      [](const Frame& frame) { return CallerOf(frame) == Caller::kGoogleTest; });
+                      [](const Frame& frame) { return IsTestFramework(CallerOf(frame)); });
 }
 
 // Returns "GoogleTest and main". The C library always calls main, so it is left out.
@@ -65,6 +71,7 @@ std::string Describe(const std::vector<Caller>& callers) {
   };
   std::vector<std::string_view> words;
   if (has(Caller::kGoogleTest)) words.push_back("GoogleTest");
+  if (has(Caller::kOtherTestFramework)) words.push_back("the test framework");
   if (has(Caller::kMain)) words.push_back("main");
   if (has(Caller::kThreadStart)) words.push_back("the thread's start");
   if (words.empty()) words.push_back("the C library");
@@ -165,11 +172,11 @@ bool IsGlue(std::string_view function) {
          function.starts_with("_GLOBAL__sub_I_");
 }
 
-// Returns whether a frame outward of the call site is folded away: it is of the C++ library, of
-// GoogleTest or of the compiler's making.
+// Returns whether a frame outward of the call site is folded away: it is of the C++ library, of a
+// test framework or of the compiler's making.
 bool IsFolded(const Frame& frame) {
   const Caller caller = CallerOf(frame);
-  return caller == Caller::kRuntime || caller == Caller::kGoogleTest || IsGlue(frame.function);
+  return caller == Caller::kRuntime || IsTestFramework(caller) || IsGlue(frame.function);
 }
 
 std::string_view WhyCut(UnwindEnd end) {

@@ -20,7 +20,7 @@ bool IsGoogleTest(const std::string& program) {
   const Expected<fs::path> found = FindProgram(program);
   if (!found) return false;
   const Expected<ImageInspection> image = InspectImage(*found);
-  return image && image->framework != TestFramework::kNone;
+  return image && image->linked.framework == TestFramework::kGoogleTest;
 }
 
 Expected<CtestListing> ListCtest(const fs::path& folder, const fs::path& scratch) {

@@ -40,7 +40,7 @@ struct DoctorRequest {
 [[nodiscard]] Expected<std::vector<Check>> CheckProgram(const DoctorRequest& request);
 
 // Each of these turns facts into a check. Pure.
-[[nodiscard]] Check CheckFramework(TestFramework framework);
+[[nodiscard]] Check CheckFramework(LinkedFramework linked);
 [[nodiscard]] Check CheckSymbols(const DebugFacts& facts);
 [[nodiscard]] Check CheckLines(const DebugFacts& facts);
 [[nodiscard]] Check CheckUnwinding(const DebugFacts& facts);

@@ -36,17 +36,9 @@ bool IsUnendedTest(const WindowResult& window) { return window.status == TestSta
 
 BoundarySource FurtherProcesses::BoundariesOf(const std::string& path) {
   const auto known = frameworks_.find(path);
-  const TestFramework framework = known != frameworks_.end() ? known->second : FrameworkOf(path);
-  frameworks_.emplace(path, framework);
-  switch (framework) {
-    case TestFramework::kGoogleTest:
-      return BoundarySource::kStream;
-    case TestFramework::kGoogleTestListener:
-      return BoundarySource::kListener;
-    case TestFramework::kNone:
-      break;
-  }
-  return BoundarySource::kNone;
+  const LinkedFramework linked = known != frameworks_.end() ? known->second : FrameworkOf(path);
+  frameworks_.emplace(path, linked);
+  return linked.TellsTests() ? leakgate::BoundariesOf(linked) : BoundarySource::kNone;
 }
 
 HelloReply FurtherProcesses::OnFork(int pid, std::uint32_t window) {

@@ -79,7 +79,7 @@ class FurtherProcesses {
   Generations& program_;
   mutable std::mutex mutex_;  // protects all that follows
   std::vector<std::unique_ptr<Process>> processes_;
-  std::map<std::string, TestFramework> frameworks_;  // by path
+  std::map<std::string, LinkedFramework> frameworks_;  // by path
   TracingResult tracing_;
   std::chrono::nanoseconds judged_{};
 };

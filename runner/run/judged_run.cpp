@@ -76,7 +76,7 @@ class JudgedRun {
                       request.baseline.get(),
                       request.names_all,
                       request.plants_leak},
-        processes_(surroundings_, request.extensions, BoundariesOf(prepared.framework),
+        processes_(surroundings_, request.extensions, BoundariesOf(prepared.linked),
                    request.stack_depth) {
     std::vector<std::string> wrappers = DeclaredWrappers(prepared.budgets.Files());
     AddLines(request.wrappers, wrappers);
@@ -196,6 +196,10 @@ class JudgedRun {
   }
 
   void AddWarnings(RunResult& result) {
+    const LinkedFramework linked = prepared_.linked;
+    if (linked.framework != TestFramework::kNone && !linked.TellsTests()) {
+      result.warnings.push_back(AdviceAboutHeader(linked));
+    }
     if (RunsAllTests(request_.arguments)) {
       AddLines(UnusedAllowances(prepared_.budgets, request_.budgets, result.windows),
                result.warnings);

@@ -10,14 +10,20 @@
 
 namespace leakgate {
 
-TestFramework FrameworkOf(const std::filesystem::path& program) {
+LinkedFramework FrameworkOf(const std::filesystem::path& program) {
   const Expected<ImageInspection> image = InspectImage(program);
-  return image ? image->framework : TestFramework::kNone;
+  return image ? image->linked : LinkedFramework();
 }
 
-BoundarySource BoundariesOf(TestFramework framework) {
-  return framework == TestFramework::kGoogleTestListener ? BoundarySource::kListener
-                                                         : BoundarySource::kStream;
+BoundarySource BoundariesOf(LinkedFramework linked) {
+  return linked.has_listener ? BoundarySource::kListener : BoundarySource::kStream;
+}
+
+std::string AdviceAboutHeader(LinkedFramework linked) {
+  return fmt::format(
+      "the program has {0}, whose tests leakgate tells apart only by a header, so the program is "
+      "judged as a whole; add #include <{1}> to one of its source files, below {0}'s own header",
+      NameOf(linked.framework), HeaderFor(linked.framework));
 }
 
 std::string StreamProblemOf(int pid) {
@@ -35,8 +41,8 @@ Expected<void> RequireAgent(const std::filesystem::path& agent) {
 }
 
 Expected<void> RequireFreeStream(const std::vector<std::string>& arguments,
-                                 TestFramework framework) {
-  if (framework == TestFramework::kGoogleTestListener) return {};
+                                 LinkedFramework linked) {
+  if (linked.has_listener) return {};
   if (!SendsStream(arguments, OwnEnvironment())) return {};
   return UsageError(
       "GoogleTest's stream of results (--gtest_stream_result_to, GTEST_STREAM_RESULT_TO) is how "
@@ -46,21 +52,21 @@ Expected<void> RequireFreeStream(const std::vector<std::string>& arguments,
 Expected<Preparation> Prepare(const RunRequest& request) {
   LEAKGATE_TRY_ASSIGN(const std::filesystem::path program, FindProgram(request.program));
   LEAKGATE_TRY(RequireAgent(request.agent));
-  const TestFramework framework = FrameworkOf(program);
-  LEAKGATE_TRY(RequireFreeStream(request.arguments, framework));
+  const LinkedFramework linked = FrameworkOf(program);
+  LEAKGATE_TRY(RequireFreeStream(request.arguments, linked));
 
   Expected<std::vector<BudgetFile>> files = std::vector<BudgetFile>();
   if (!request.budgets.empty()) files = LoadBudgetFiles(request.budgets);
   if (!files) return Unexpected(files.error());
   TestSources sources;
-  if (!files->empty() && framework != TestFramework::kNone) {
+  if (!files->empty() && linked.framework == TestFramework::kGoogleTest) {
     sources = ListTests(program, request.arguments);
   }
   BudgetSet budgets(*std::move(files), program);
   std::vector<TestId> tests;
   for (const auto& [name, source] : sources) tests.push_back({name, source.file});
   LEAKGATE_TRY(budgets.Check(tests));
-  return Preparation{program, framework, std::move(sources), std::move(budgets)};
+  return Preparation{program, linked, std::move(sources), std::move(budgets)};
 }
 
 }  // namespace leakgate

@@ -14,7 +14,7 @@ namespace leakgate {
 
 struct Preparation {
   std::filesystem::path program;
-  TestFramework framework = TestFramework::kNone;
+  LinkedFramework linked;
   TestSources sources;  // empty if there are no budgets to choose by them
   BudgetSet budgets;
 };
@@ -25,12 +25,16 @@ struct Preparation {
 
 // What follows are parts of Prepare that other commands use, too.
 
-// Returns kNone for scripts and unreadable programs, which are inspected when they are stopped at
+// Returns none for scripts and unreadable programs, which are inspected when they are stopped at
 // exec.
-[[nodiscard]] TestFramework FrameworkOf(const std::filesystem::path& program);
+[[nodiscard]] LinkedFramework FrameworkOf(const std::filesystem::path& program);
 
 // Returns where the boundaries of such a program's tests come from.
-[[nodiscard]] BoundarySource BoundariesOf(TestFramework framework);
+[[nodiscard]] BoundarySource BoundariesOf(LinkedFramework linked);
+
+// Returns one line that says which header tells the tests of such a program apart. REQUIRES: it has
+// a framework other than GoogleTest, without a listener.
+[[nodiscard]] std::string AdviceAboutHeader(LinkedFramework linked);
 
 // Returns why GoogleTest's stream of events cannot be had of the program that the process executes;
 // empty if it can.
@@ -41,6 +45,6 @@ struct Preparation {
 // Returns an error if the program needs GoogleTest's only event stream to report test boundaries,
 // and the user has taken the stream.
 [[nodiscard]] Expected<void> RequireFreeStream(const std::vector<std::string>& arguments,
-                                               TestFramework framework);
+                                               LinkedFramework linked);
 
 }  // namespace leakgate

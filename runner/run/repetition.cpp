@@ -18,7 +18,7 @@
 #include "runner/judge/window_description.h"
 #include "runner/process/process_image.h"
 #include "runner/process/process_tree.h"
-#include "runner/result/gtest_flags.h"
+#include "runner/run/framework_arguments.h"
 #include "runner/run/iteration_counts.h"
 #include "runner/run/launched_program.h"
 #include "runner/run/process_memory_use.h"
@@ -75,7 +75,7 @@ class CountedImages {
   int RegionFor(int pid) {
     auto region = RegionFile::Create({.pid = pid,
                                       .generation = static_cast<std::uint32_t>(images_.size()) + 1,
-                                      .boundaries = BoundariesOf(setup_.prepared.framework),
+                                      .boundaries = BoundariesOf(setup_.prepared.linked),
                                       .stack_depth = setup_.request.stack_depth});
     if (!region) return -1;
     const CountDescriptors descriptors = request_.call_sites.contains(kDescriptorsKey)
@@ -140,12 +140,10 @@ void LeadAside(const std::filesystem::path& scratch, std::vector<std::string>& e
   }
 }
 
-std::vector<std::string> EnvironmentFor(const RepetitionRequest& request,
+std::vector<std::string> EnvironmentFor(LinkedFramework linked, const RepetitionRequest& request,
                                         const ScratchDirectory& scratch) {
-  std::vector<std::string> environment = WithoutTestVariables(OwnEnvironment());
-  for (std::string& variable : VariablesToRun(request.tests, request.repetitions)) {
-    environment.push_back(std::move(variable));
-  }
+  std::vector<std::string> environment =
+      EnvironmentToRepeat(linked, OwnEnvironment(), request.tests, request.repetitions);
   environment.emplace_back("LEAKGATE_REPETITION=1");
   if (!scratch.path().empty()) LeadAside(scratch.path(), environment);
   return environment;
@@ -444,19 +442,21 @@ Expected<RepetitionEnd> RunRepetitions(const RepetitionSetup& setup,
   const ScratchDirectory scratch = ScratchDirectory::ForRepetitions();
   const std::optional<ScratchCopy> copy =
       scratch.path().empty() ? std::nullopt : ScratchCopy::OfWorkingDirectory(scratch.path());
-  LEAKGATE_TRY_ASSIGN(const auto program,
-                      LaunchedProgram::Launch(
-                          {.process = {.program = setup.prepared.program,
-                                       .name = setup.request.program,
-                                       .arguments = WithoutTestSelection(setup.request.arguments),
-                                       .environment = EnvironmentFor(request, scratch),
-                                       .signal_mask = setup.signal_mask,
-                                       .inherited = setup.inherited,
-                                       .streams = Streams::kNone,
-                                       .group = ProcessGroup::kOwn,
-                                       .working_directory = copy ? &*copy : nullptr},
-                           .agent = setup.request.agent,
-                           .on_hello = on_hello}));
+  LEAKGATE_TRY_ASSIGN(
+      const auto program,
+      LaunchedProgram::Launch(
+          {.process = {.program = setup.prepared.program,
+                       .name = setup.request.program,
+                       .arguments =
+                           ArgumentsToRepeat(setup.prepared.linked, setup.request.arguments),
+                       .environment = EnvironmentFor(setup.prepared.linked, request, scratch),
+                       .signal_mask = setup.signal_mask,
+                       .inherited = setup.inherited,
+                       .streams = Streams::kNone,
+                       .group = ProcessGroup::kOwn,
+                       .working_directory = copy ? &*copy : nullptr},
+           .agent = setup.request.agent,
+           .on_hello = on_hello}));
   if (repeated.before_begin) repeated.before_begin(program->mark());
   pid.store(program->pid(), std::memory_order_release);
   LEAKGATE_TRY(program->Resume());

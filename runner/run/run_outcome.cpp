@@ -108,7 +108,9 @@ std::string DoubtWithoutTests(const RunResult& result,
 
 std::string DoubtAboutListener(const Preparation& prepared, const RunResult& result) {
   const bool has_told = result.tracing.boundaries != BoundarySource::kNone;
-  if (prepared.framework != TestFramework::kGoogleTestListener || has_told) return "";
+  const bool is_to_add =
+      prepared.linked.framework == TestFramework::kGoogleTest && prepared.linked.has_listener;
+  if (!is_to_add || has_told) return "";
   const bool has_executed = result.tracing.generations != 1;
   if (has_executed || AsksForNoTest(result) || result.program.signal) return "";
   return fmt::format(

@@ -32,9 +32,8 @@ const UntracedTests::ProgramFile& UntracedTests::Inspect(const std::string& path
   if (known != known_.end()) return known->second;
   const Expected<ImageInspection> inspection = InspectImage(path);
   if (!inspection) return kUnreadable;
-  const ProgramFile found = {
-      .is_test_binary = inspection->framework != TestFramework::kNone && !IsLeakgate(path),
-      .is_refused = inspection->refusal.has_value()};
+  const ProgramFile found = {.is_test_binary = inspection->linked.TellsTests() && !IsLeakgate(path),
+                             .is_refused = inspection->refusal.has_value()};
   return known_.emplace(path, found).first->second;
 }
 

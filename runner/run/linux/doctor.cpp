@@ -125,20 +125,21 @@ Check CheckStopping() {
 
 }  // namespace
 
-Check CheckFramework(TestFramework framework) {
-  switch (framework) {
-    case TestFramework::kGoogleTestListener:
-      return {CheckResult::kOk, "tests", "GoogleTest, with leakgate's listener linked in"};
-    case TestFramework::kGoogleTest:
-      return {CheckResult::kOk, "tests",
-              "GoogleTest; its event stream tells where tests begin and end"};
-    case TestFramework::kNone:
-      break;
+Check CheckFramework(LinkedFramework linked) {
+  const std::string_view name = NameOf(linked.framework);
+  if (linked.has_listener) {
+    return {CheckResult::kOk, "tests", fmt::format("{}, with leakgate's listener linked in", name)};
   }
-  return {
-      CheckResult::kWarning, "tests",
-      "no GoogleTest found in the file, so the program is judged as a whole; name the test binary "
-      "itself, unless a library of its own has GoogleTest"};
+  if (linked.framework == TestFramework::kGoogleTest) {
+    return {CheckResult::kOk, "tests",
+            "GoogleTest; its event stream tells where tests begin and end"};
+  }
+  if (linked.framework == TestFramework::kNone) {
+    return {CheckResult::kWarning, "tests",
+            "no GoogleTest found in the file, so the program is judged as a whole; name the test "
+            "binary itself, unless a library of its own has GoogleTest"};
+  }
+  return {CheckResult::kWarning, "tests", AdviceAboutHeader(linked)};
 }
 
 Check CheckSymbols(const DebugFacts& facts) {
@@ -202,9 +203,9 @@ Expected<std::vector<Check>> CheckProgram(const DoctorRequest& request) {
     checks.push_back(FromResult("launch", launched, "stops before its first instruction"));
   }
   checks.push_back(FromResult("agent", RequirePreloadable(request.agent), request.agent.string()));
-  const TestFramework framework = inspection ? inspection->framework : TestFramework::kNone;
-  checks.push_back(CheckFramework(framework));
-  const Expected<void> stream = RequireFreeStream(request.arguments, framework);
+  const LinkedFramework linked = inspection ? inspection->linked : LinkedFramework();
+  checks.push_back(CheckFramework(linked));
+  const Expected<void> stream = RequireFreeStream(request.arguments, linked);
   if (!stream) checks.push_back({CheckResult::kNo, "stream", stream.error().message});
   if (inspection && inspection->stream_problem) {
     checks.push_back({CheckResult::kNo, "stream", *inspection->stream_problem});

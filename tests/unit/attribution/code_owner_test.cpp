@@ -39,6 +39,24 @@ TEST(FrameOriginTest, TakesRunAllTestsForGoogleTests) {
             FrameOrigin::kGoogleTest);
 }
 
+TEST(FrameOriginTest, KnowsOtherTestFrameworks) {
+  EXPECT_EQ(OriginOf(In("Catch::Session::run()")), FrameOrigin::kOtherTestFramework);
+  EXPECT_EQ(OriginOf(At("/w/doctest/doctest.h", "doctest::Context::run()")),
+            FrameOrigin::kOtherTestFramework);
+  EXPECT_EQ(OriginOf(InModule("/lib/libboost_unit_test_framework.so.1.81.0", "")),
+            FrameOrigin::kOtherTestFramework);
+}
+
+TEST(FrameOriginTest, LeavesToTheUserWhatIsInAFrameworksNamespaceAndElsewhere) {
+  EXPECT_EQ(OriginOf(At("/w/tests/packet.h", "Catch::StringMaker<Packet>::convert(Packet)")),
+            FrameOrigin::kUser);
+  EXPECT_EQ(OriginOf(In("doctest_helpers::Open()")), FrameOrigin::kUser);
+}
+
+TEST(FrameOriginTest, TakesLeakgatesHeadersForTheAgents) {
+  EXPECT_EQ(OriginOf(In("leakgate::internal::TestWindows::EndIteration()")), FrameOrigin::kAgent);
+}
+
 TEST(CodeOwnerTest, IsTheOneWithTheLongestPattern) {
   EXPECT_EQ(OwnerOf({&kNet, &kPool}, {At("/w/src/net/pool.cc", "net::Grow()")}), &kPool);
   EXPECT_EQ(OwnerOf({&kPool, &kNet}, {At("/w/src/net/pool.cc", "net::Grow()")}), &kPool);

@@ -43,6 +43,44 @@ TEST(FrameworkRulesTest, LeavesAUsersListenerThatKeepsResults) {
             std::nullopt);
 }
 
+const Frame kString = Calling("std::string::_M_create(unsigned long&, unsigned long)", "_Znwm");
+const Frame kCatch2Test = In("CATCH2_INTERNAL_TEST_0()");
+
+TEST(FrameworkRulesTest, MatchesWhatOtherFrameworksKeep) {
+  EXPECT_EQ(Match({kString, In("Catch::RunContext::pushScopedMessage(Catch::MessageInfo const&)"),
+                   kCatch2Test}),
+            "catch2.own");
+  EXPECT_EQ(Match({kString, In("doctest::String::String(char const*)"), In("Tested()")}),
+            "doctest.own");
+  EXPECT_EQ(
+      Match({kString, InModule("/lib/libboost_unit_test_framework.so.1.81.0", ""), In("Tested()")}),
+      "boost-test.own");
+}
+
+TEST(FrameworkRulesTest, MatchesAnotherFrameworksTemplatesOfItsOwnTypes) {
+  EXPECT_EQ(Match({kString,
+                   In("Catch::StreamingReporterBase<Catch::(anonymous namespace)::Console>::"
+                      "sectionStarting(Catch::SectionInfo const&)"),
+                   kCatch2Test}),
+            "catch2.own");
+}
+
+TEST(FrameworkRulesTest, LeavesAnotherFrameworksTemplatesOfTheUsersTypes) {
+  EXPECT_EQ(
+      Match({kString, In("Catch::StringMaker<Packet, void>::convert(Packet const&)"), kCatch2Test}),
+      std::nullopt);
+  EXPECT_EQ(Match({kString, In("doctest::toString<std::vector<Packet> >()"), In("Tested()")}),
+            std::nullopt);
+}
+
+TEST(FrameworkRulesTest, LeavesWhatTheUserMakesWithinAnotherFramework) {
+  EXPECT_EQ(Match({kString, In("Reporter::testCaseEnded(Catch::TestCaseStats const&)"),
+                   In("Catch::MultiReporter::testCaseEnded(Catch::TestCaseStats const&)")}),
+            std::nullopt);
+  EXPECT_EQ(Match({kString, CallingAPointer("Catch::TestInvokerAsFunction::invoke() const")}),
+            std::nullopt);
+}
+
 TEST(FrameworkRulesTest, KnowsWhatAFixturesTearDownMakes) {
   const Frame run = In("testing::Test::Run()");
   const Frame add = In("Report::Add(char const*)");

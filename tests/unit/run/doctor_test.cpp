@@ -10,15 +10,23 @@ using testing::HasSubstr;
 constexpr std::uint64_t kGibibyte = 1U << 30;
 
 TEST(ExaminationTest, TellsWhereTestBoundariesComeFrom) {
-  EXPECT_THAT(CheckFramework(TestFramework::kGoogleTest).text, HasSubstr("event stream"));
-  EXPECT_THAT(CheckFramework(TestFramework::kGoogleTestListener).text, HasSubstr("listener"));
-  EXPECT_EQ(CheckFramework(TestFramework::kGoogleTest).result, CheckResult::kOk);
+  EXPECT_THAT(CheckFramework({TestFramework::kGoogleTest}).text, HasSubstr("event stream"));
+  EXPECT_THAT(CheckFramework({TestFramework::kGoogleTest, true}).text, HasSubstr("listener"));
+  EXPECT_THAT(CheckFramework({TestFramework::kCatch2, true}).text,
+              HasSubstr("Catch2, with leakgate's listener"));
+  EXPECT_EQ(CheckFramework({TestFramework::kGoogleTest}).result, CheckResult::kOk);
 }
 
 TEST(ExaminationTest, WarnsOfAFileWithoutGoogleTest) {
-  const Check check = CheckFramework(TestFramework::kNone);
+  const Check check = CheckFramework({});
   EXPECT_EQ(check.result, CheckResult::kWarning);
   EXPECT_THAT(check.text, HasSubstr("the program is judged as a whole"));
+}
+
+TEST(ExaminationTest, SaysWhichHeaderAnotherFrameworkNeeds) {
+  const Check check = CheckFramework({TestFramework::kCatch2});
+  EXPECT_EQ(check.result, CheckResult::kWarning);
+  EXPECT_THAT(check.text, HasSubstr("add #include <leakgate/catch2.h>"));
 }
 
 TEST(ExaminationTest, WarnsOfAStrippedFile) {
