@@ -54,6 +54,7 @@ OTHER_TEXTS = {
     "by a pointer in front of its begin", "what the code has leak checkers ignore",
     "only what the code has leak checkers ignore leads to it", "that leakgate did not see allocated",
     # a call site, a block, or why one passes
+    "only it led to", "it leads to",
     "an unknown call site", "no call stack was recorded", "more than {} permits: {} for {}",
     "{} here, {} in the baseline", "{} of this call stack freed meanwhile",
     "made by what runs once: the initialiser of a static variable",

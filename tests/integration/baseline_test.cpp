@@ -147,7 +147,8 @@ TEST_P(BaselineTest, ThePageComparesWithTheBaselineEvenIfTheRunReplacesIt) {
 
 TEST_P(BaselineTest, OfAMergedBaselineThePageComparesWithTheRunsOfTheProgram) {
   const GatedRun first = RunFirst("Kinds.Malloc");
-  const GatedRun other = RunByDefault({Fixture("policy"), "--gtest_filter=None"}, {"--allow-no-tests"});
+  const GatedRun other =
+      RunByDefault({Fixture("policy"), "--gtest_filter=None"}, {"--allow-no-tests"});
   const std::string a = directory_.Write("a.json", first.report.dump());
   const std::string b = directory_.Write("b.json", other.report.dump());
   (void)RunCommand({LeakgatePath(), "merge", a, b, "-o", baseline_});

@@ -119,6 +119,39 @@ TEST_P(LostGraphsTest, AnAllowanceOfTheRootCoversAllThatItLedTo) {
   EXPECT_THAT(less.command.standard_error, HasSubstr("for 6 blocks"));
 }
 
+TEST_P(LostGraphsTest, WhatGrowsWithItsOwnerIsOneFinding) {
+  std::vector<json> growing;
+  for (const json& finding : UsersFindings(Window("GrowingGraph.OfACache"))) {
+    if (finding["disposition"] == "steady") growing.push_back(finding);
+  }
+  ASSERT_EQ(growing.size(), 1) << Window("GrowingGraph.OfACache");
+  EXPECT_EQ(growing[0]["blocks"], 8);  // four nodes with a text each
+  EXPECT_EQ(BlocksLedTo(growing[0]), 4);
+}
+
+// All entries that the run printed, as a user would paste them.
+json PrintedAllowances(const std::string& text) {
+  json allowances = json::array();
+  const std::string before = "in a new NAME.leakgate.json: ";
+  for (std::size_t at = text.find(before); at != std::string::npos; at = text.find(before, at)) {
+    at += before.size();
+    const json file = json::parse(text.substr(at, text.find('\n', at) - at));
+    for (const json& entry : file["allowances"]) allowances.push_back(entry);
+  }
+  return allowances;
+}
+
+TEST_P(LostGraphsTest, PrintedEntriesTurnTheRunGreen) {
+  const GatedRun run = RunByDefault({Fixture("lost_graphs")}, {"--verbose"});
+  const TemporaryDirectory directory;
+  const json file = {{"component", "a"},
+                     {"allowances", PrintedAllowances(run.command.standard_error)}};
+  ASSERT_GT(file["allowances"].size(), 5) << run.command.standard_error;
+  const std::string budget = directory.Write("a.leakgate.json", file.dump());
+  const GatedRun green = RunByDefault({Fixture("lost_graphs")}, {"--budgets", budget});
+  EXPECT_EQ(green.command.exit_code, 0) << file.dump(1) << green.command.standard_error;
+}
+
 LEAKGATE_IN_BOTH_MODES(LostGraphsTest);
 
 }  // namespace

@@ -145,7 +145,7 @@ TEST(BudgetAllowanceTest, IsOfTheBudgetThatTheStackIsChargedTo) {
 WindowEvidence LostWithPool(const AppliedAllowance& allowance) {
   WindowEvidence evidence = EvidenceOf(
       {{kPool, Reach::kLost}, {kCache, Reach::kIndirectlyLost}, {kCache, Reach::kIndirectlyLost}});
-  for (const std::size_t i : {1, 2}) {
+  for (const std::size_t i : {1U, 2U}) {
     evidence.facts[i].led_by = evidence.blocks[0].address;
     evidence.facts[i].led_by_stack = kPool;
   }
