@@ -156,7 +156,7 @@ class Takings {
     const auto [known, is_new] = permits_.try_emplace(
         fmt::format("{} {}", PlaceOf(allowance), fmt::join(allowance.stack, "\n")));
     Fill(allowance, known->second);
-    if (is_new) known->second.claimed = claimed;
+    if (is_new) known->second.claimed = asked_[&known->second] = claimed;
     return &known->second;
   }
 
@@ -301,6 +301,15 @@ const AppliedAllowance* FindAt(const std::string& place, const AppliedBudget& bu
   return nullptr;
 }
 
+// Several allowances may stand in one line. What none of them matches was covered with what leads
+// to it.
+bool MayBeCoveredBy(const AppliedAllowance& allowance, const Finding& finding,
+                    const AppliedBudget& budget) {
+  if (finding.allowance != PlaceOf(allowance)) return false;
+  const AppliedAllowance* const own = FindAt(finding.allowance, budget, finding);
+  return own == nullptr || own == &allowance;
+}
+
 // The allowances that cover blocks of a window, with all that they cover.
 class CoveringPermits {
  public:
@@ -322,8 +331,9 @@ class CoveringPermits {
   // Returns what covers a block; null if nothing does, or only an allowance for all of a test.
   Permit* Of(const LiveBlock& block, const BlockFacts& facts) {
     if (facts.disposition != Disposition::kAllowed) return nullptr;
-    const AppliedAllowance* const allowance =
-        FindAt(facts.allowance.get(), budget_of_(block.stack), sites_.Of(block.stack).finding);
+    const AppliedAllowance* allowance = FindAtFor(block.stack, facts);
+    const bool is_by_root = allowance == nullptr && facts.led_by != 0;
+    if (is_by_root) allowance = FindAtFor(facts.led_by_stack, facts);
     if (allowance != nullptr) return &At(*allowance);
     const AllowanceCopy scope = scope_of_(block.allowance);
     if (scope.id == 0 || PlaceOf(scope) != facts.allowance.get()) return nullptr;
@@ -348,6 +358,10 @@ class CoveringPermits {
   }
 
  private:
+  const AppliedAllowance* FindAtFor(std::uint32_t stack, const BlockFacts& facts) {
+    return FindAt(facts.allowance.get(), budget_of_(stack), sites_.Of(stack).finding);
+  }
+
   Permit& At(const AppliedAllowance& allowance) {
     const auto [known, is_new] = permits_.try_emplace(&allowance);
     if (is_new) Fill(allowance, known->second);
@@ -356,8 +370,7 @@ class CoveringPermits {
 
   void AddEarlier(const AppliedAllowance& allowance, const AppliedBudget& budget, Permit& permit) {
     for (const Finding* const finding : earlier_) {
-      const bool is_its = FindAt(finding->allowance, budget, *finding) == &allowance;
-      if (is_its) permit.claimed += finding->amount;
+      if (MayBeCoveredBy(allowance, *finding, budget)) permit.claimed += finding->amount;
     }
   }
 
@@ -430,9 +443,8 @@ Amount AllowedBy(const AppliedAllowance& allowance, const WindowResult& window) 
   Amount allowed;
   for (const std::vector<Finding>* const findings : {&window.findings, &window.mappings}) {
     for (const Finding& finding : *findings) {
-      if (finding.allowance != PlaceOf(allowance)) continue;
       const AppliedBudget& budget = BudgetOf(finding, window);
-      if (FindAt(finding.allowance, budget, finding) == &allowance) allowed += finding.amount;
+      if (MayBeCoveredBy(allowance, finding, budget)) allowed += finding.amount;
     }
   }
   return allowed;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "runner/base/time_limit.h"
@@ -206,9 +207,19 @@ std::uint32_t ReachMarker::LostNumber(std::uint32_t block) const {
 void ReachMarker::FindLostWays() {
   TimeCheck time;
   lost_.clear();
+  std::set<std::uint32_t> windows;
   for (std::uint32_t block = 0; block < blocks_.size(); ++block) {
-    if (!IsMarked(block) && !IsKnownLost(block)) lost_.push_back(block);
+    if (IsMarked(block) || IsKnownLost(block)) continue;
+    lost_.push_back(block);
+    windows.insert(blocks_[block].window);
   }
+  // What is lost only now, since a word on the stack led to it, may be of a graph that was lost
+  // before. Such graphs are of one window: to read all that any test has lost would take too long.
+  for (std::uint32_t block = 0; block < is_known_lost_.size(); ++block) {
+    const bool may_lead = IsKnownLost(block) && windows.contains(blocks_[block].window);
+    if (may_lead && !IsMarked(block)) lost_.push_back(block);
+  }
+  std::sort(lost_.begin(), lost_.end());
   LostGraph graph;
   for (const std::uint32_t block : lost_) {
     time.Step();

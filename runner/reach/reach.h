@@ -96,9 +96,8 @@ class ReachMarker {
   ReachMarker(std::span<const LiveBlock> blocks, std::vector<std::uint32_t> candidates,
               ReadWords read, std::span<const std::uint64_t> header_bytes = {});
 
-  // Says which blocks, by their numbers, are known to be lost. Nobody can have written anything
-  // into them since, so they lead to none of the candidates, and are not read. REQUIRES: none of
-  // them is a candidate.
+  // Says which blocks, by their numbers, are known to be lost. No mark comes from them, so they are
+  // read only to tell what is lost with them. REQUIRES: none of them is a candidate.
   void LeaveOut(std::vector<bool> known_lost) { is_known_lost_ = std::move(known_lost); }
 
   // Says which blocks, by their numbers, the code has leak checkers ignore. Mark does not read

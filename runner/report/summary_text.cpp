@@ -26,10 +26,10 @@ constexpr std::ptrdiff_t kFewestLines = 24;
 std::string Line(std::string_view text) { return "  " + Printable(text) + '\n'; }
 
 // GoogleTest has printed the failures that the listener added. It could not
-// fail the program window, nor a test that ended with the process.
+// fail the program window, nor a test that ended with the process. Some have more by now.
 bool IsUnshown(const WindowResult& window, const RunResult& result) {
   return result.tracing.boundaries != BoundarySource::kListener || !window.was_failed_inside ||
-         window.was_explained_later;
+         window.was_explained_later || window.failed_inside_for != window.violations;
 }
 
 std::ptrdiff_t CountLines(const std::string& text) {

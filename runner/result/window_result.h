@@ -116,6 +116,7 @@ struct WindowResult {
   std::string reason;  // of all but kPass and kOverBudget, one line
   VerdictDoubts doubts;
   bool was_failed_inside = false;  // the verdict was given to the process while it waited
+  std::vector<Violation> failed_inside_for{};                // what it was given; empty otherwise
   std::shared_ptr<const AppliedBudget> budget = NoBudget();  // shared by many windows
   Amount outstanding;
   Amount lost;      // of outstanding, as far as it was determined

@@ -142,6 +142,7 @@ void JudgedProcess::JudgeWindow(Mailbox& mailbox) {
   const bool is_told = mode_ != GateMode::kWarnOnly && !MayStillPass(result);
   if (is_told) WriteVerdict(result, reported_, mailbox);
   result.was_failed_inside = mailbox.over_budget != 0;
+  if (result.was_failed_inside) result.failed_inside_for = result.violations;
   for (const auto& observer : observers_) observer->End(region(), window.id, result);
   if (window.kind == WindowKind::kTest && result.verdict == Verdict::kOverBudget) {
     over_budget_.fetch_add(1, std::memory_order_relaxed);

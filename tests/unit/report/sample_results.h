@@ -198,6 +198,7 @@ inline RunResult RunOf(std::vector<WindowResult> windows,
     result.verdict = Verdict::kOverBudget;
     window.was_failed_inside =
         window.kind == WindowKind::kTest && window.status != TestStatus::kCrashed;
+    if (window.was_failed_inside) window.failed_inside_for = window.violations;
   }
   if (result.verdict == Verdict::kOverBudget) result.exit_code = 1;
   return result;

@@ -107,6 +107,14 @@ TEST(SummaryTest, MentionsTheFrameworkShortlyIfItKeptAnything) {
   EXPECT_EQ(Lines(text), 1);
 }
 
+// The listener has printed it while the test ran.
+TEST(SummaryTest, TellsAFailureAgainOfWhichThereIsMoreByNow) {
+  RunResult run = RunOf({FailingTest("A.B")}, BoundarySource::kListener);
+  EXPECT_THAT(Summary(run), Not(HasSubstr("Failure in A.B")));
+  run.windows[0].failed_inside_for.front().actual -= 1;
+  EXPECT_THAT(Summary(run), HasSubstr("Failure in A.B"));
+}
+
 WindowResult FailingProcess(const std::string& started_by) {
   WindowResult window = FailingTest("http_server");
   window.kind = WindowKind::kProcess;

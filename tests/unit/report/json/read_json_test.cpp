@@ -114,6 +114,7 @@ void ForgetWhatIsNotTold(RunResult& run) {
     window.begin -= run.begin;
     window.end -= run.begin;
     window.was_failed_inside = false;
+    window.failed_inside_for.clear();
     for (Violation& violation : window.known_violations) violation.amount = {};
     for (Violation& violation : window.violations) {
       if (IsOf(violation, Quantity::kPeak)) violation.amount = {};  // it has no blocks
