@@ -141,6 +141,8 @@ void Confirmation::ConfirmInTime(const std::vector<WindowResult*>& windows) {
   if (WaitFor(growing) || growing.size() == 1) return;
   // Repeated together, they disturb one another.
   constexpr std::size_t kMostAlone = 8;
+  std::stable_partition(growing.begin(), growing.end(),
+                        [](const WindowResult* window) { return LeavesThreads(*window); });
   growing.resize(std::min(growing.size(), kMostAlone));
   for (WindowResult* const window : growing) WaitFor({window});
 }

@@ -9,13 +9,6 @@
 namespace leakgate {
 namespace {
 
-bool LeavesThreads(const WindowResult& window) {
-  return std::any_of(window.mappings.begin(), window.mappings.end(), [](const Finding& finding) {
-    return finding.kind == AllocationKind::kThreadStack &&
-           finding.disposition == Disposition::kSteady;
-  });
-}
-
 // A thread that ends in time frees what it holds, of which few repetitions were seen: more of them
 // might have had too many threads.
 bool MayGoInTime(const Finding& finding, bool leaves_threads) {
@@ -106,6 +99,13 @@ RepetitionPauses PausesFor(std::chrono::nanoseconds once, bool leaves_threads) {
 }
 
 }  // namespace
+
+bool LeavesThreads(const WindowResult& window) {
+  return std::any_of(window.mappings.begin(), window.mappings.end(), [](const Finding& finding) {
+    return finding.kind == AllocationKind::kThreadStack &&
+           finding.disposition == Disposition::kSteady;
+  });
+}
 
 bool MayBeFreedInTime(const WindowResult& window, const std::set<std::string>& lasting) {
   if (window.kind != WindowKind::kTest || window.verdict != Verdict::kOverBudget) return false;

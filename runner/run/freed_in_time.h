@@ -17,6 +17,9 @@ namespace leakgate {
 [[nodiscard]] bool MayBeFreedInTime(const WindowResult& window,
                                     const std::set<std::string>& lasting);
 
+// Returns whether threads grow in the window's test: those that end in time are no leak.
+[[nodiscard]] bool LeavesThreads(const WindowResult& window);
+
 // Asks for the repetitions of the windows' tests, in one process, with pauses. `setup` and
 // `windows` outlive what is returned.
 [[nodiscard]] RepetitionRequest PauseRequestFor(const RepetitionSetup& setup,

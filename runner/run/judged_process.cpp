@@ -115,6 +115,7 @@ void JudgedProcess::AnswerQuestion(Mailbox& mailbox) {
       for (const auto& observer : observers_) observer->Begin(region(), mailbox.window);
       return judge_.NoteTestBegin(mailbox.window);
     case Question::kIterationEnds:
+      has_ended_iteration_ = true;
       judge_.EndIteration(mailbox.tid, results_);
       return CountOverBudget();
     case Question::kProcessEnds:

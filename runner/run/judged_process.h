@@ -62,6 +62,10 @@ class JudgedProcess {
   // How many of the tests judged so far are over budget. Any thread may call it.
   std::int64_t over_budget_tests() const { return over_budget_.load(std::memory_order_relaxed); }
 
+  // Returns whether GoogleTest has run to the end of an iteration, of however many tests. REQUIRES:
+  // Finish.
+  [[nodiscard]] bool has_ended_iteration() const { return has_ended_iteration_; }
+
   // Says why a question could not be answered; empty if all were answered. REQUIRES: Finish.
   const std::string& failure() const { return failure_; }
 
@@ -91,6 +95,7 @@ class JudgedProcess {
   std::atomic<std::int64_t> over_budget_{0};
   std::atomic<bool> is_let_go_{false};
   std::chrono::nanoseconds judged_{};
+  bool has_ended_iteration_ = false;
   std::string failure_;
 };
 

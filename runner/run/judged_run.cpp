@@ -176,7 +176,11 @@ class JudgedRun {
     if (std::string doubt = DoubtAboutListener(prepared_, result); !doubt.empty()) {
       result.reasons.push_back(std::move(doubt));
     }
-    if (request_.needs_tests && !has_timed_out_) {
+    const auto& images = processes_.program().processes();
+    const bool has_run = std::any_of(images.begin(), images.end(), [](const auto& image) {
+      return image->has_ended_iteration();
+    });
+    if (request_.needs_tests && has_run && !has_timed_out_) {
       std::string doubt = DoubtWithoutTests(result, OwnEnvironment());
       if (!doubt.empty()) result.reasons.push_back(std::move(doubt));
     }
