@@ -156,7 +156,8 @@ bool Confirmation::WaitFor(const std::vector<WindowResult*>& windows) {
     });
   };
   const RepetitionResult result = repeater_.RepeatWithin(std::move(request));
-  if (!result.problem.empty()) return false;
+  // One that takes much memory may have ended it before the first pause.
+  if (!result.problem.empty() || !HasPaused(result)) return false;
   for (WindowResult* const window : windows) {
     ApplyPauses({result.series, result.all, result.by_test}, before, *window, lasting_);
     SortFindings(window->findings);

@@ -139,6 +139,10 @@ RepetitionRequest PauseRequestFor(const RepetitionSetup& setup, const Confirmati
   return request;
 }
 
+bool HasPaused(const RepetitionResult& result) {
+  return CyclesIn({result.series, result.all, result.by_test}) != 0;
+}
+
 bool IsToldByPauses(const SoFar& so_far, const WindowResult& window, const BeforePauses& before) {
   return !AnyGrowing(window, [&](const Finding& finding) {
     return FreedOf(so_far, window, finding, before) == FreedInTime::kPartly;

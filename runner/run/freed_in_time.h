@@ -26,6 +26,9 @@ namespace leakgate {
                                                 const ConfirmationLimits& limits,
                                                 const std::vector<WindowResult*>& windows);
 
+// Returns whether the repetitions came to the end of a pause.
+[[nodiscard]] bool HasPaused(const RepetitionResult& result);
+
 // What was seen before, in the long series without pauses.
 struct BeforePauses {
   int each = 0;  // n of judge/pause.h
