@@ -18,8 +18,8 @@
 
 namespace leakgate {
 
-// Returns a line if GoogleTest ran no test, though it was asked to run some: a filter may name tests
-// that are there no more. Of a shard that has none, nothing is said. REQUIRES: it has run.
+// Returns a line if GoogleTest ran no test, though it was asked to run some: a filter may name
+// tests that are there no more. Of a shard that has none, nothing is said. REQUIRES: it has run.
 [[nodiscard]] std::string DoubtWithoutTests(const RunResult& result,
                                             const std::vector<std::string>& environment);
 
