@@ -232,6 +232,7 @@ Finding MakeFinding(const CallSite& site, const LiveBlock& block, const BlockFac
   finding.reach = facts.reach;
   finding.holder = facts.holder.get();
   finding.keeper = facts.keeper.get();
+  finding.is_held_by_global = facts.is_held_by_global;
   finding.disposition = facts.disposition;
   finding.explanation = facts.explanation.get();
   finding.thread = facts.thread.get();
@@ -345,7 +346,7 @@ std::vector<Finding> GroupFindings(const std::vector<LiveBlock>& blocks,
     const std::uint32_t stack = blocks[i].stack;
     const CallSite& site = known.passes_unseen ? sites.BySymbols(stack) : sites.Of(stack);
     const std::string_view led_by =
-        known.led_by != 0 ? sites.Of(known.led_by_stack).text : std::string_view();
+        known.leading.address != 0 ? sites.Of(known.leading.stack).text : std::string_view();
     // What is retained is repeated by its stack, and so is one finding: one block stands for all.
     const auto [entry, is_new] = by_key.try_emplace(
         KeyOf(site, blocks[i], known, IsLost(known.reach) ? led_by : std::string_view()));

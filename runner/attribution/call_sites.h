@@ -109,16 +109,21 @@ class CallSites {
 // Findings are made of live blocks: one for all blocks that share a symbolised call stack, a kind
 // and a fate.
 
+// The block of the window with which another one is lost; of a retained block, the nearest one of
+// another stack that leads to it.
+struct LeadingBlock {
+  std::uint64_t address = 0;  // 0: there is none
+  std::uint32_t stack = 0;
+};
+
 // What is known about one block beyond what the region has.
 struct BlockFacts {
   Reach reach = Reach::kUnknown;
   Disposition disposition = Disposition::kOutstanding;
   SharedText holder;
   SharedText keeper;  // as Finding::keeper
-  // The window's block that it is lost with, and that block's call stack; 0: none. Of a retained
-  // block, the nearest one of another stack that leads to it.
-  std::uint64_t led_by = 0;
-  std::uint32_t led_by_stack = 0;
+  LeadingBlock leading;
+  bool is_held_by_global = false;  // as Finding::is_held_by_global
   SharedText explanation;
   SharedText thread;
   SharedText allowance;

@@ -332,8 +332,8 @@ class CoveringPermits {
   Permit* Of(const LiveBlock& block, const BlockFacts& facts) {
     if (facts.disposition != Disposition::kAllowed) return nullptr;
     const AppliedAllowance* allowance = FindAtFor(block.stack, facts);
-    const bool is_by_root = allowance == nullptr && facts.led_by != 0;
-    if (is_by_root) allowance = FindAtFor(facts.led_by_stack, facts);
+    const bool is_by_root = allowance == nullptr && facts.leading.address != 0;
+    if (is_by_root) allowance = FindAtFor(facts.leading.stack, facts);
     if (allowance != nullptr) return &At(*allowance);
     const AllowanceCopy scope = scope_of_(block.allowance);
     if (scope.id == 0 || PlaceOf(scope) != facts.allowance.get()) return nullptr;
@@ -400,8 +400,9 @@ void AllowLedTo(const ScopeById& scope_of, const BudgetOfStack& budget_of,
   std::map<std::pair<std::uint64_t, std::uint32_t>, LedToGroup> groups;  // by root and its stack
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
     const BlockFacts& facts = evidence.facts[i];
-    if (facts.led_by == 0 || !IsLost(facts.reach) || !IsCandidate(evidence, i, sites)) continue;
-    LedToGroup& group = groups[{facts.led_by, facts.led_by_stack}];
+    if (facts.leading.address == 0 || !IsLost(facts.reach) || !IsCandidate(evidence, i, sites))
+      continue;
+    LedToGroup& group = groups[{facts.leading.address, facts.leading.stack}];
     group.blocks.push_back(i);
     group.amount += Amount{static_cast<std::int64_t>(evidence.blocks[i].size_bytes), 1};
   }
@@ -426,11 +427,6 @@ void AllowLedTo(const ScopeById& scope_of, const BudgetOfStack& budget_of,
 }
 
 namespace {
-
-bool Fails(const Finding& finding) {
-  return IsUsers(finding) && CountsLiterally(finding) &&
-         (IsLost(finding.reach) || finding.disposition == Disposition::kSteady);
-}
 
 const AppliedBudget& BudgetOf(const Finding& finding, const WindowResult& window) {
   for (const auto& budget : window.code_budgets) {
@@ -472,7 +468,7 @@ bool AllowWhatFails(WindowResult& window) {
   std::vector<std::vector<Permit*>> permits;
   for (std::vector<Finding>* const findings : {&window.findings, &window.mappings}) {
     for (Finding& finding : *findings) {
-      if (!Fails(finding)) continue;
+      if (!MakesFail(finding)) continue;
       std::vector<Permit*> own;
       for (const AppliedAllowance* const allowance : AllowancesOf(finding, window)) {
         own.push_back(takings.Add(*allowance, AllowedBy(*allowance, window)));
@@ -497,7 +493,8 @@ bool AllowWhatFails(WindowResult& window) {
       },
       [&](std::size_t i, const SharedText& why) {
         std::string& text = failing[i]->explanation;
-        if (text.find(why.get()) != std::string::npos) return;
+        const std::string which = why.get().substr(0, why.get().find(" permits: "));
+        if (text.find(which) != std::string::npos) return;  // it was told for the blocks
         text += (text.empty() ? "" : "; ") + why.get();
       });
   return has_allowed;

@@ -99,7 +99,7 @@ class LostFindings {
 
   void Add(const LostBlock& lost, const CallSite& site, const Finding& from) {
     const auto [entry, is_new] =
-        findings_.try_emplace(Key(&from, lost.reach, site.text, lost.led_by_stack), from);
+        findings_.try_emplace(Key(&from, lost.reach, site.text, lost.leading.stack), from);
     Finding& finding = entry->second;
     if (is_new) {
       finding.stack = site.finding.stack;
@@ -109,7 +109,7 @@ class LostFindings {
       finding.reach = lost.reach;
       finding.disposition = Disposition::kOutstanding;
       finding.holder = lost.holder.get();
-      if (lost.led_by != 0) finding.led_by = sites_.Of(lost.led_by_stack).text;
+      if (lost.leading.address != 0) finding.led_by = sites_.Of(lost.leading.stack).text;
       finding.series.clear();
       finding.explanation = ExplainLoss(lost.moment, window_);
     }

@@ -56,8 +56,7 @@ struct LostBlock {
   Reach reach = Reach::kLost;
   LossMoment moment = LossMoment::kInWindow;
   // As BlockFacts have them:
-  std::uint64_t led_by = 0;
-  std::uint32_t led_by_stack = 0;
+  LeadingBlock leading = {};
   SharedText holder = {};
 };
 

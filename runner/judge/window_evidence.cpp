@@ -128,7 +128,8 @@ void SetReach(Reach reach, BlockFacts& facts) {
   facts.reach = reach;
   facts.holder = {};
   facts.keeper = {};
-  facts.led_by = 0;
+  facts.leading = {};
+  facts.is_held_by_global = false;
   if (IsLost(reach) && facts.disposition == Disposition::kUnconfirmed) {
     facts.disposition = Disposition::kOutstanding;
   }
@@ -161,9 +162,10 @@ SharedText LostWithTexts::Of(const std::shared_ptr<const LostWith>& with) {
 
 void SetLostWith(const LiveBlock& block, const std::shared_ptr<const LostWith>& with,
                  LostWithTexts& texts, BlockFacts& facts) {
-  const bool is_of_window = with != nullptr && with->root.window == block.window;
-  facts.led_by = is_of_window ? with->root.address : 0;
-  facts.led_by_stack = is_of_window ? with->root.stack : 0;
+  facts.leading = {};
+  if (with != nullptr && with->root.window == block.window) {
+    facts.leading = {with->root.address, with->root.stack};
+  }
   facts.holder = with != nullptr ? texts.Of(with) : SharedText();
 }
 
@@ -177,8 +179,7 @@ void SetLedBy(const LiveBlock& block, const HolderChain& holder, BlockFacts& fac
                link.stack != kUnseenStack;
       });
   if (parent == holder.links.rend()) return;
-  facts.led_by = parent->address;
-  facts.led_by_stack = parent->stack;
+  facts.leading = {parent->address, parent->stack};
 }
 
 }  // namespace
@@ -237,6 +238,7 @@ std::string FindLostBlocks(const EvidenceRequest& request, Variables& variables,
     const std::optional<LiveBlock> keeper = KeeperIn(*holder, request.region);
     if (keeper) facts[i]->keeper = sites.Of(keeper->stack).text;
     SetLedBy(candidates[i], *holder, *facts[i]);
+    facts[i]->is_held_by_global = holder->global.has_value();
   }
   return "";
 }

@@ -561,8 +561,7 @@ void WindowJudge::ChargeLost(const Look& look, LossMoment moment, Results& resul
     if (!IsLost(look->reaches[i])) continue;
     BlockFacts facts;
     SetLostWith(block, look->LostWithOf(static_cast<std::ptrdiff_t>(i)), texts, facts);
-    const LostBlock one{block,        look->reaches[i],   moment,
-                        facts.led_by, facts.led_by_stack, facts.holder};
+    const LostBlock one{block, look->reaches[i], moment, facts.leading, facts.holder};
     const auto [known, is_new] = lost_.try_emplace(block.address, one);
     if (!is_new && IsSameBlock(known->second.block, block)) continue;
     known->second = one;
@@ -600,8 +599,7 @@ void WindowJudge::ChargeLostTo(std::uint32_t id, const std::vector<LostBlock>& l
     late.blocks.push_back(one.block);
     BlockFacts facts;
     facts.reach = one.reach;
-    facts.led_by = one.led_by;
-    facts.led_by_stack = one.led_by_stack;
+    facts.leading = one.leading;
     facts.holder = one.holder;
     facts.explanation = ExplainLoss(one.moment, result.kind);
     late.facts.push_back(std::move(facts));
@@ -624,7 +622,7 @@ void WindowJudge::NoteLost(const WindowEvidence& evidence) {
     if (!IsLost(facts.reach)) continue;
     lost_.insert_or_assign(evidence.blocks[i].address,
                            LostBlock{evidence.blocks[i], facts.reach, LossMoment::kInWindow,
-                                     facts.led_by, facts.led_by_stack, facts.holder});
+                                     facts.leading, facts.holder});
   }
 }
 
@@ -669,8 +667,7 @@ void WindowJudge::MarkLost(WindowEvidence& evidence) const {
     if (lost == lost_.end() || !IsSameBlock(lost->second.block, block)) continue;
     BlockFacts& facts = evidence.facts[i];
     facts.reach = lost->second.reach;
-    facts.led_by = lost->second.led_by;
-    facts.led_by_stack = lost->second.led_by_stack;
+    facts.leading = lost->second.leading;
     facts.holder = lost->second.holder;
     facts.explanation = ExplainLoss(lost->second.moment, WindowKind::kProgram);
   }

@@ -54,6 +54,8 @@ struct Finding {
   // The CallStackKey of a block that holds it and that no test has allocated, if there is one. It
   // is in no report: repetitions use it to find out how such blocks change.
   std::string keeper;
+  // A variable of the program's holds it, and no word that a thread has forgotten. In no report.
+  bool is_held_by_global = false;
   bool is_lost_each_time = false;  // repeated, each time it loses what the time before had made
   Disposition disposition = Disposition::kOutstanding;
   std::string explanation;                 // why it has this disposition, in one line; may be empty
@@ -123,6 +125,12 @@ struct Finding {
       break;
   }
   return false;
+}
+
+// Returns whether the finding makes its window fail: it is lost, or grows each time.
+[[nodiscard]] inline bool MakesFail(const Finding& finding) {
+  if (finding.disposition == Disposition::kSteady) return true;
+  return CountsLiterally(finding) && IsUsers(finding) && IsLost(finding.reach);
 }
 
 // Returns the sum of what only the finding's own blocks lead to.

@@ -23,18 +23,18 @@ namespace leakgate {
 [[nodiscard]] std::string DoubtWithoutTests(const RunResult& result,
                                             const std::vector<std::string>& environment);
 
-// Returns why the run cannot be trusted, from what the images left behind, how the program ended
-// and what was dropped. REQUIRES: `program` and `tracing` of `result` are filled in.
 // Returns a line if the program under test has leakgate's listener and did not add it, so that its
 // tests were not told apart; empty if all is well, or it was asked to run none.
 [[nodiscard]] std::string DoubtAboutListener(const Preparation& prepared, const RunResult& result);
 
+// Returns why the run cannot be trusted, from what the images left behind, how the program ended
+// and what was dropped. REQUIRES: `program` and `tracing` of `result` are filled in.
 [[nodiscard]] std::vector<std::string> ReasonsForDoubt(const Generations& generations,
                                                        const RunResult& result);
 
-// Says that the program was killed because it took too long, and in which test.
 // Says that the program had ended by then, and not all was judged or confirmed.
 [[nodiscard]] std::string LateReason(std::chrono::milliseconds timeout);
+// Says that the program was killed because it took too long, and in which test.
 [[nodiscard]] std::string TimeoutReason(const Generations& generations,
                                         std::chrono::milliseconds timeout);
 

@@ -75,7 +75,9 @@ void ApplyLost(const JudgedSeries& first, const std::string& led_by, Finding& fi
   ApplySeries(first, SeriesLength::kShort, finding);
   finding.disposition = Disposition::kSteady;
   finding.is_lost_each_time = true;
-  if (led_by != CallStackKey(finding)) finding.led_by = led_by;
+  // What a variable holds is lost by what overwrites that, whatever else led to it.
+  const bool is_told_with = !finding.is_held_by_global && led_by != CallStackKey(finding);
+  finding.led_by = is_told_with ? led_by : std::string();
   finding.explanation =
       fmt::format("in {} repetitions it grew by {}: each loses what the one before had made",
                   CountRepetitions(first.series), GrownText(first.series, finding.kind));

@@ -79,6 +79,16 @@ TEST_P(LostGraphsTest, TwoRootsAreTwo) {
   }
 }
 
+TEST_P(LostGraphsTest, WhatAVariableHoldsIsACauseOfItsOwn) {
+  const json window = Window("LostGraph.BesideWhatAVariableHolds");
+  EXPECT_EQ(window["lost"]["blocks"], 2) << window;  // the owner and its text
+  std::vector<std::string> holders;
+  for (const json& finding : UsersFindings(window)) {
+    if (finding["disposition"] == "steady") holders.push_back(finding.value("holder", ""));
+  }
+  EXPECT_THAT(holders, Contains(HasSubstr("held"))) << window;
+}
+
 TEST_P(LostGraphsTest, SaysByWhichWayABlockIsLost) {
   const json owner = Root("LostGraph.OfAnOwnerAndWhatOthersMade");
   std::vector<std::string> ways;

@@ -75,11 +75,6 @@ std::string FilterOf(const WindowResult& window) {
   return "";
 }
 
-bool MakesFail(const Finding& finding) {
-  if (finding.disposition == Disposition::kSteady) return true;
-  return CountsLiterally(finding) && IsUsers(finding) && IsLost(finding.reach);
-}
-
 InitialEntries::InitialEntries(std::vector<const WindowResult*> failing, EntryScope scope,
                                const ReasonOf& reason_of)
     : failing_(std::move(failing)), scope_(scope) {

@@ -32,9 +32,6 @@ struct InitialEntry {
 // Returns `name` as a filter that matches it, whatever letters it has.
 [[nodiscard]] std::string LiteralFilter(std::string name);
 
-// Returns whether the finding makes its window fail: it is lost, or grows each time.
-[[nodiscard]] bool MakesFail(const Finding& finding);
-
 // Finds the entries that make windows green, by judging their findings by the entries.
 class InitialEntries {
  public:

@@ -302,8 +302,8 @@ std::vector<Finding> GroupLost(BlockFacts root) {
   const Stacks stacks = {{1, Resolved({In("net::Open()")})}, {2, Resolved({In("net::Grow()")})}};
   CallSites sites([&](std::uint32_t stack) { return stacks.at(stack); });
   BlockFacts led = Held(Reach::kIndirectlyLost);
-  led.led_by = 0x1000;
-  led.led_by_stack = 1;
+  led.leading.address = 0x1000;
+  led.leading.stack = 1;
   return GroupFindings({Block(1, 8), Block(2, 64)}, {std::move(root), std::move(led)}, sites);
 }
 

@@ -146,8 +146,8 @@ WindowEvidence LostWithPool(const AppliedAllowance& allowance) {
   WindowEvidence evidence = EvidenceOf(
       {{kPool, Reach::kLost}, {kCache, Reach::kIndirectlyLost}, {kCache, Reach::kIndirectlyLost}});
   for (const std::size_t i : {1U, 2U}) {
-    evidence.facts[i].led_by = evidence.blocks[0].address;
-    evidence.facts[i].led_by_stack = kPool;
+    evidence.facts[i].leading.address = evidence.blocks[0].address;
+    evidence.facts[i].leading.stack = kPool;
   }
   AppliedBudget budget;
   budget.allowances = {allowance};
