@@ -126,7 +126,7 @@ def budgets_are_inputs(workspace: Workspace):
     yield check("a tighter budget runs it again", done.returncode == TESTS_FAILED, done)
     yield check("with the listener it fails inside GoogleTest",
                 "[  FAILED  ] SessionCache.KeepsWhatWasOpened" in log
-                and "(sessions · sessions/sessions.leakgate.json:8 · owner team-sessions)" in log, log)
+                and "(sessions, sessions/sessions.leakgate.json:8, owner team-sessions)" in log, log)
 
 
 def runs_stay_apart(workspace: Workspace):

@@ -1,7 +1,8 @@
 // One cause: what it leaves in all tests, which tests those are, the stack once, and what to do.
 import { useState } from 'preact/hooks';
 import { hasCallSite, worstFindings, type Cause } from './causes';
-import { FindingCard, growthStep, isMapped } from './finding_card';
+import { Entries } from './entries';
+import { FindingCard, growthStep } from './finding_card';
 import * as format from './format';
 import type { Amount, Finding, Report, Violation, Window } from './model';
 import { MadeByCard, madeByOf } from './made_by';
@@ -44,15 +45,19 @@ export function LimitText({ violation }: { violation: Violation }) {
 }
 
 function Numbers({ cause, findings }: { cause: Cause; findings: Finding[] }) {
-  const { amount, lost, growing } = cause;
-  const held = { bytes: amount.bytes - lost.bytes - growing.bytes, blocks: amount.blocks - lost.blocks - growing.blocks };
+  const { amount, lost, growing, mapped } = cause;
+  const told = [lost, growing, mapped.growing, mapped.held];
+  const held = told.reduce((left, one) => ({ bytes: left.bytes - one.bytes, blocks: left.blocks - one.blocks }), amount);
+  const text = (one: Amount, noun = 'block') => `${format.bytes(one.bytes)} in ${format.count(one.blocks, noun)}`;
   const steps = [...new Set(findings.map(growthStep).filter(Boolean))];
-  const text = (one: Amount) => `${format.bytes(one.bytes)} in ${format.count(one.blocks, isMapped(findings[0]) ? 'mapping' : 'block')}`;
+  const step = steps.length > 0 && <span class="dim"> ({steps[0]})</span>;
   return (
     <p class="cause-numbers">
       {lost.blocks > 0 && <span><Kind kind="lost" /> <b>{text(lost)}</b></span>}
-      {growing.blocks > 0 && <span><Kind kind="growing" /> <b>{text(growing)}</b>{steps.length > 0 && <span class="dim"> ({steps[0]})</span>}</span>}
+      {growing.blocks > 0 && <span><Kind kind="growing" /> <b>{text(growing)}</b>{step}</span>}
+      {mapped.growing.blocks > 0 && <span><Kind kind="growing" /> <b>{text(mapped.growing, 'mapping')}</b>{growing.blocks === 0 && step}</span>}
       {held.blocks > 0 && <span><Kind kind="held" /> <b>{text(held)}</b></span>}
+      {mapped.held.blocks > 0 && <span><Kind kind="held" /> <b>{text(mapped.held, 'mapping')}</b></span>}
       {!hasCallSite(cause) && cause.part.violations.map((at) => <span key={at}><LimitText violation={cause.worst.violations[at]} /></span>)}
       {cause.part.freeErrors.map((at) => <span key={at} class="bad">{cause.worst.freeErrors[at].text}</span>)}
     </p>
@@ -97,7 +102,6 @@ function BudgetLines({ cause }: { cause: Cause }) {
 
 function Remedy({ report, cause, findings }: { report: Report; cause: Cause; findings: Finding[] }) {
   const { worst, part } = cause;
-  const total = findings.reduce((sum, one) => ({ bytes: sum.bytes + one.bytes, blocks: sum.blocks + one.blocks }), { bytes: 0, blocks: 0 });
   const errors = part.freeErrors.map((at) => worst.freeErrors[at]);
   const made = madeByOf(worst, part.violations.map((at) => worst.violations[at]));
   return (
@@ -109,9 +113,9 @@ function Remedy({ report, cause, findings }: { report: Report; cause: Cause; fin
         </div>
       ))}
       {findings.slice(0, 1).map((finding, index) => (
-        <FindingCard key={index} report={report} finding={finding} window={worst} title={`In ${format.shortened(worst.name, 60)}:`}
-          total={finding.pattern.length > 0 ? total : undefined} />
+        <FindingCard key={index} report={report} finding={finding} window={worst} title={`In ${format.shortened(worst.name, 60)}:`} />
       ))}
+      <Entries report={report} remedy={part.remedy} />
       {made.map((one) => <MadeByCard key={one.quantity} report={report} made={one} most={3} />)}
       {!hasCallSite(cause) && worst.leftBehind.length > 0 && <ul class="lines">{worst.leftBehind.map((line, index) => <li key={index}>{line}</li>)}</ul>}
       {cause.stacks > 1 && <p class="more">{format.count(cause.stacks, 'call stack')} lead to this line. The largest is shown.</p>}

@@ -9,6 +9,7 @@ export interface Cause {
   amount: Amount; // in all of them, each iteration counted
   lost: Amount;
   growing: Amount;
+  mapped: { growing: Amount; held: Amount }; // what of it is mappings
   stacks: number; // call stacks that lead to its call site
   worst: Window; // the one with most bytes of it
   part: CausePart; // of that
@@ -28,6 +29,8 @@ function add(into: Amount, bytes: number, blocks: number): void {
   into.blocks += blocks;
 }
 
+const MAPPED = new Set(['mapped', 'mapped_file', 'mapped_shared', 'thread_stack']);
+export const isMappedKind = (kind: string): boolean => MAPPED.has(kind.replaceAll(' ', '_'));
 export const isLost = (reach: string): boolean => reach === 'lost' || reach === 'indirectly_lost';
 
 function addFindings(report: Report, window: Window, part: CausePart, cause: Building): number {
@@ -35,8 +38,10 @@ function addFindings(report: Report, window: Window, part: CausePart, cause: Bui
   const rows = [...part.findings.map((at) => window.findings[at]), ...part.mappings.map((at) => window.mappings[at])];
   for (const row of rows) {
     const [bytes, blocks] = [numberAt(row, FINDING.bytes), numberAt(row, FINDING.blocks)];
+    const isSteady = report.string(numberAt(row, FINDING.disposition)) === 'steady';
     add(cause.amount, bytes, blocks);
-    if (report.string(numberAt(row, FINDING.disposition)) === 'steady') add(cause.growing, bytes, blocks);
+    if (isMappedKind(report.string(numberAt(row, FINDING.kind)))) add(cause.mapped[isSteady ? 'growing' : 'held'], bytes, blocks);
+    else if (isSteady) add(cause.growing, bytes, blocks);
     else if (isLost(report.string(numberAt(row, FINDING.reach)))) add(cause.lost, bytes, blocks);
     cause.nodes.add(numberAt(row, FINDING.stack));
   }
@@ -61,7 +66,7 @@ function collect(report: Report): Cause[] {
       let cause = causes.get(part.number);
       if (!cause) {
         cause = {
-          number: part.number, windows: [], amount: none(), lost: none(), growing: none(), stacks: 0, worst: window, part,
+          number: part.number, windows: [], amount: none(), lost: none(), growing: none(), mapped: { growing: none(), held: none() }, stacks: 0, worst: window, part,
           limits: [], worstBytes: -1, names: new Set(), nodes: new Set(),
         };
         causes.set(part.number, cause);

@@ -14,12 +14,12 @@ export const FINDING = {
   user_frame: 4,
   stack_end: 5,
   stack: 6,
-  pattern: 7,
-  framework_rule: 8,
-  baseline: 9,
-  explanation: 10,
-  reach: 11,
-  holder: 12,
+  framework_rule: 7,
+  baseline: 8,
+  explanation: 9,
+  reach: 10,
+  holder: 11,
+  contents: 12,
   series: 13,
   series_bytes: 14,
   allowance: 15,
@@ -41,6 +41,7 @@ export const CAUSE = {
   mappings: 2,
   free_errors: 3,
   violations: 4,
+  remedy: 5,
 } as const;
 
 // A run without its windows.
@@ -167,4 +168,5 @@ export interface WindowFields {
     outstanding?: BytesAndBlocks;
   }[];
   causes?: Row[];
+  remedy?: TextIndex[];
 }

@@ -1,10 +1,8 @@
 // One finding of a test: what is left, who made it, what holds it, what to do.
 import { useState } from 'preact/hooks';
-import { allowancePlace, allowanceText } from './allowance';
 import * as format from './format';
-import { isLost } from './causes';
-import { counts, ledToSum, type Amount, type Finding, type Report, type Window } from './model';
-import { CopyButton } from './parts';
+import { isLost, isMappedKind } from './causes';
+import { counts, ledToSum, type Finding, type Report, type Window } from './model';
 import { Source } from './source_excerpt';
 import { StackList } from './stack_list';
 
@@ -13,9 +11,6 @@ const FATES: Record<string, string> = {
   framework: 'the framework’s own', allowed: 'allowed', other_thread: 'of an older thread', replaced: 'replaces what was freed',
   released_later: 'freed later', known: 'known from the baseline', one_time: 'one-time initialisation', bounded: 'bounded cache',
 };
-
-const MAPPED = new Set(['mapped', 'mapped_file', 'mapped_shared', 'thread_stack']);
-export const isMapped = (finding: Finding | undefined): boolean => MAPPED.has(finding?.kind.replaceAll(' ', '_') ?? '');
 
 // "grows by 1 block each time"; '' where the steps are not alike: the bars tell those.
 export const growthStep = ({ growth }: Finding): string =>
@@ -42,26 +37,28 @@ function SeriesBars({ series, unit, show, isToldInWords = false }: {
   );
 }
 
+// Lines of 16 bytes, as numbers and as text. Nothing is said of zeros.
+export function contentsLines(hex: string): string[] {
+  if (/^0*$/.test(hex)) return [];
+  return (hex.match(/.{1,32}/g) ?? []).map((line) => {
+    const bytes = line.match(/../g) ?? [];
+    const text = bytes.map((byte) => (byte >= '20' && byte <= '7e' ? String.fromCharCode(parseInt(byte, 16)) : '.')).join('');
+    return `${bytes.join(' ').padEnd(47)}  |${text}|`;
+  });
+}
+
+function Contents({ hex }: { hex: string }) {
+  const lines = contentsLines(hex);
+  if (lines.length === 0) return null;
+  return <pre class="contents" aria-label="what the block begins with">{lines.join('\n')}</pre>;
+}
+
 function Holder({ holder, label }: { holder: string; label: string }) {
   const steps = holder.split(' -> ');
   return (
     <div class="holder">
       <span class="label">{label}</span>
       <ol class="chain">{steps.map((step, index) => <li key={index} title={step}>{withShortPath(step)}</li>)}</ol>
-    </div>
-  );
-}
-
-function Allow({ finding, window, total }: { finding: Finding; window: Window; total: Amount }) {
-  const text = allowanceText(finding, window, total);
-  const isAll = total.bytes !== finding.bytes || total.blocks !== finding.blocks;
-  return (
-    <div class="allow">
-      <div class="allow-head">
-        <span class="label">to allow {isAll ? 'all of this call site' : 'it'}, in {allowancePlace(finding, window)}</span>
-        <CopyButton text={text} label="Copy the allowance" />
-      </div>
-      <pre tabIndex={0} aria-label="Allowance"><code>{text}</code></pre>
     </div>
   );
 }
@@ -80,8 +77,8 @@ function LedTo({ report, finding, window }: { report: Report; finding: Finding; 
   );
 }
 
-export function FindingCard({ report, finding, window, title, total, withSource = true }: {
-  report: Report; finding: Finding; window: Window; title?: string; total?: Amount; withSource?: boolean;
+export function FindingCard({ report, finding, window, title, withSource = true }: {
+  report: Report; finding: Finding; window: Window; title?: string; withSource?: boolean;
 }) {
   const frames = report.stack(finding.stack);
   const site = frames[finding.userFrame];
@@ -92,7 +89,7 @@ export function FindingCard({ report, finding, window, title, total, withSource 
       <header>
         <h3>
           {title && <span>{title} </span>}
-          {hasAmount && <span class="amount">{format.bytes(finding.bytes)} in {format.count(finding.blocks, isMapped(finding) ? 'mapping' : 'block')}</span>}
+          {hasAmount && <span class="amount">{format.bytes(finding.bytes)} in {format.count(finding.blocks, isMappedKind(finding.kind) ? 'mapping' : 'block')}</span>}
         </h3>
         <span class="tags">
           {finding.kind && hasAmount && <span class="tag mono">{finding.kind}</span>}
@@ -113,11 +110,11 @@ export function FindingCard({ report, finding, window, title, total, withSource 
         </p>
       )}
       {finding.holder && <Holder holder={finding.holder} label={isLost(finding.reach) ? 'lost with' : 'held by'} />}
+      <Contents hex={finding.contents} />
       <div class="finding-body">
         <StackList frames={frames} userFrame={finding.userFrame} end={finding.stackEnd} />
         {site && withSource && <Source tables={report} file={site.file} line={site.line} />}
       </div>
-      {total && <Allow finding={finding} window={window} total={total} />}
       {finding.ledTo.length > 0 && <LedTo report={report} finding={finding} window={window} />}
     </article>
   );

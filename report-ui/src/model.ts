@@ -31,7 +31,6 @@ export interface Finding {
   reach: string;
   stack: number; // a node
   userFrame: number; // -1: none
-  pattern: string[];
   rule: string;
   holder: string;
   explanation: string;
@@ -43,6 +42,7 @@ export interface Finding {
   seriesBytes: number[]; // net bytes, where they grow and the blocks do not
   growth: string; // "retained, grows by 1 block each time"; '': it does not grow
   baseline: string; // 'known' or 'new' against the run's own baseline; '': there is none
+  contents: string; // what a lost block begins with, in hexadecimal digits; '': not shown
   ledTo: Row[]; // what only its blocks led to: a part of its amount
 }
 
@@ -72,6 +72,7 @@ export interface CausePart {
   mappings: number[];
   freeErrors: number[];
   violations: number[];
+  remedy: number[]; // texts: places, each followed by the entry that allows it there
 }
 
 // What the tests of earlier runs left, from `leakgate history`.
@@ -117,6 +118,7 @@ export interface Window {
   peak: number;
   others: [string, number][]; // mapped bytes, file descriptors, threads
   leftBehind: string[];
+  remedy: number[]; // as of a cause
   reachProblem: string;
   violations: Violation[];
   knownViolations: Violation[];
@@ -198,6 +200,7 @@ const causeOf = (row: Row): CausePart => ({
   mappings: numbersAt(row, CAUSE.mappings),
   freeErrors: numbersAt(row, CAUSE.free_errors),
   violations: numbersAt(row, CAUSE.violations),
+  remedy: numbersAt(row, CAUSE.remedy),
 });
 
 const amountOf = (pair: BytesAndBlocks | undefined): Amount => ({ bytes: pair?.[0] ?? 0, blocks: pair?.[1] ?? 0 });
@@ -287,6 +290,7 @@ export class Report extends Tables {
       temporary: raw.temporary ? amountOf(raw.temporary) : null,
       peak: raw.peak_live_bytes ?? 0,
       others,
+      remedy: raw.remedy ?? [],
       leftBehind: (raw.left_behind ?? []).map((one) => this.string(one)),
       reachProblem: this.string(raw.reach_problem),
       violations: (raw.violations ?? []).map((one) => this.violation(one)),
@@ -344,7 +348,6 @@ export class Report extends Tables {
       reach: text('reach'),
       stack: number('stack'),
       userFrame: number('user_frame') - 1,
-      pattern: this.pattern(number('pattern')),
       rule: text('framework_rule'),
       holder: text('holder'),
       explanation: text('explanation'),
@@ -356,6 +359,7 @@ export class Report extends Tables {
       seriesBytes: numbers('series_bytes'),
       growth: text('growth'),
       baseline: text('baseline'),
+      contents: text('contents'),
       ledTo: rowsAt(row, columns.led_to ?? row.length),
     };
   }

@@ -4,8 +4,11 @@ import * as format from './format';
 import { Fact, VerdictMark } from './parts';
 import type { Facts } from './snapshot_model';
 
-// Grey, since nothing is judged; never green where something is missing.
-export const markOf = (what: 'snapshot' | 'difference' | 'recording', missing: string[]): string => (missing.length > 0 ? 'incomplete' : what);
+// What an attached process had before is known to nobody, and no loss.
+const isLoss = (line: string): boolean => !/(^|: )what was allocated before .*, when tracing began$/.test(line);
+
+// Grey, since nothing is judged; never grey where something was lost.
+export const markOf = (what: 'snapshot' | 'difference' | 'recording', missing: string[]): string => (missing.some(isLoss) ? 'incomplete' : what);
 
 export function Hero({ mark, title, lines }: { mark: string; title: string; lines: string[] }) {
   return (

@@ -15,7 +15,6 @@ export interface RawTables {
   strings: string[];
   frames: number[];
   stacks: number[];
-  patterns: number[][];
   sources: (string | number)[][];
 }
 
@@ -37,10 +36,6 @@ export class Tables {
 
   string(index: number | undefined): string {
     return this.tables.strings[index ?? 0] ?? '';
-  }
-
-  pattern(index: number): string[] {
-    return (this.tables.patterns[index] ?? []).map((one) => this.string(one));
   }
 
   frame(index: number): Frame {

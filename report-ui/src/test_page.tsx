@@ -1,13 +1,13 @@
 // A window's own page: what was measured against which limits, and each finding.
 import { useMemo, useState } from 'preact/hooks';
-import { allowanceTotals, overrideText } from './allowance';
+import { Entries } from './entries';
 import { FindingCard } from './finding_card';
 import * as format from './format';
 import { counts, type Report, type Violation, type Window } from './model';
 import { CausesOfWindow } from './causes_view';
 import { hasRunsToTellApart, programsOf, testCount } from './programs';
 import { MadeBySection } from './made_by';
-import { CopyButton, Fact, Position, Section, VerdictMark, testLink } from './parts';
+import { Fact, Position, Section, VerdictMark, testLink } from './parts';
 import { link, type Route } from './route';
 import { baselineOf } from './trend';
 
@@ -78,20 +78,6 @@ function Numbers({ window, before }: { window: Window; before: Window | null }) 
   );
 }
 
-function Override({ window }: { window: Window }) {
-  const text = overrideText(window);
-  if (text === '') return null;
-  return (
-    <div class="allow standalone">
-      <div class="allow-head">
-        <span class="label">to raise the limits for this {window.kind} to what was measured{window.kind !== 'program' && ', in "overrides"'}</span>
-        <CopyButton text={text} label="Copy the override" />
-      </div>
-      <pre tabIndex={0} aria-label="Override"><code>{text}</code></pre>
-    </div>
-  );
-}
-
 function Findings({ report, window }: { report: Report; window: Window }) {
   const [most, setMost] = useState(STEP);
   const findings = useMemo(() => {
@@ -99,7 +85,6 @@ function Findings({ report, window }: { report: Report; window: Window }) {
     return window.findings.map((row) => report.finding(row))
       .sort((a, b) => isCounted(a.disposition, a.rule) - isCounted(b.disposition, b.rule) || b.bytes - a.bytes);
   }, [window]);
-  const totals = useMemo(() => allowanceTotals(findings), [findings]);
   // The same lines need not be read twice.
   const withSource = useMemo(() => {
     const seen = new Set<string>();
@@ -115,7 +100,7 @@ function Findings({ report, window }: { report: Report; window: Window }) {
   return (
     <Section title="Findings" id="findings" aside={`${format.grouped(counted)} of ${format.grouped(findings.length)} ${counted === 1 ? 'counts' : 'count'}`}>
       {findings.slice(0, most).map((finding, index) => (
-        <FindingCard key={index} report={report} finding={finding} window={window} total={totals.get(finding)} withSource={withSource[index]} />
+        <FindingCard key={index} report={report} finding={finding} window={window} withSource={withSource[index]} />
       ))}
       {left > 0 && (
         <button type="button" class="button wide" onClick={() => setMost(most + 4 * STEP)}>Show {format.grouped(Math.min(left, 4 * STEP))} of {format.count(left, 'more finding')}</button>
@@ -184,7 +169,7 @@ export function TestPage({ report, route }: { report: Report; route: Route }) {
       <Limits violations={window.violations} title="The limits it is over" id="limits" />
       <MadeBySection report={report} window={window} />
       <Limits violations={window.knownViolations} title="Over, but not by more than in the baseline" id="known-limits" />
-      <Override window={window} />
+      <Entries report={report} remedy={window.remedy} />
       {window.reachProblem && <p class="notice-line">What is lost could not be told: {window.reachProblem}</p>}
       {window.leftBehind.length > 0 && (
         <Section title="Left behind" id="left-behind"><ul class="lines">{window.leftBehind.map((line, index) => <li key={index}>{line}</li>)}</ul></Section>

@@ -355,6 +355,7 @@ std::vector<Finding> GroupFindings(const std::vector<LiveBlock>& blocks,
       entry->second.led_by = led_by;
     }
     entry->second.amount += Amount{static_cast<std::int64_t>(blocks[i].size_bytes), 1};
+    if (entry->second.contents.empty()) entry->second.contents = known.contents.get();
     if (site.is_shared) shared.Add(entry->second, stack);
   }
   shared.Tell();

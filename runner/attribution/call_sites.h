@@ -125,6 +125,7 @@ struct BlockFacts {
   LeadingBlock leading;
   bool is_held_by_global = false;  // as Finding::is_held_by_global
   SharedText explanation;
+  SharedText contents;  // as Finding::contents
   SharedText thread;
   SharedText allowance;
   BaselineState baseline = BaselineState::kNoBaseline;

@@ -72,6 +72,7 @@ struct AppliedBudget {
   std::optional<AppliedLimit> threads;
   FreeBy free_by = FreeBy::kTest;
   std::optional<Confirm> confirm;
+  bool shows_contents = true;
   ThreadScope thread_scope = ThreadScope::kProcess;
   std::vector<AppliedAllowance> allowances;
 

@@ -182,6 +182,7 @@ AppliedBudget ApplyLimits(const BudgetFile& file, const BudgetedWindow& window) 
   }
   budget.free_by = ApplyFreeBy(file, window);
   budget.confirm = file.confirm;
+  budget.shows_contents = file.contents.value_or(true);
   budget.thread_scope = file.thread_scope.value_or(ThreadScope::kProcess);
   budget.allowances = ApplyAllowances(file, window);
   return budget;

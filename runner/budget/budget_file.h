@@ -150,6 +150,7 @@ struct BudgetFile {
   std::vector<std::string> wrappers;  // patterns of functions that allocate for their callers
   std::optional<FreeBy> free_by;
   std::optional<Confirm> confirm;
+  std::optional<bool> contents;  // whether findings show what lost blocks begin with
   std::optional<ThreadScope> thread_scope;
   ScopedLimits limits;
   std::vector<Override> overrides;  // if several match, the last one wins

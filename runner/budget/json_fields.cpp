@@ -125,6 +125,11 @@ Expected<void> ReadNonEmptyObject(const LocatedValue& value, const JsonPlace& pl
   return ReadObject(value, place, fields, example);
 }
 
+Expected<bool> ReadYesOrNo(const LocatedValue& value, const JsonPlace& place) {
+  if (value.kind == JsonKind::kBoolean) return value.text == "true";
+  return WrongType(value, place, "true or false", "false");
+}
+
 Expected<std::string> ReadText(const LocatedValue& value, const JsonPlace& place,
                                std::string_view example) {
   if (value.kind != JsonKind::kString) return WrongType(value, place, "a string", example);

@@ -65,6 +65,9 @@ struct JsonField {
                                                            const JsonPlace& place,
                                                            std::string_view example);
 
+// Reads true or false.
+[[nodiscard]] Expected<bool> ReadYesOrNo(const LocatedValue& value, const JsonPlace& place);
+
 // The error that a value has the wrong type. `wanted` is the right one, such as "a string".
 [[nodiscard]] Unexpected WrongType(const LocatedValue& value, const JsonPlace& place,
                                    std::string_view wanted, std::string_view example);

@@ -72,6 +72,7 @@ std::vector<JsonField> FieldsOf(BudgetFile& budget) {
       {"wrappers", Into(budget.wrappers, ReadTexts, kWrappersExample)},
       {"free_by", Into(budget.free_by, ReadWord<FreeBy>)},
       {"confirm", Into(budget.confirm, ReadWord<Confirm>)},
+      {"contents", Into(budget.contents, ReadYesOrNo)},
       {"threads", Into(budget.thread_scope, ReadWord<ThreadScope>)},
       {"limits", Into(budget.limits, ReadLimits)},
       {"overrides", Into(budget.overrides, ReadOverrides)},

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "runner/cli/installation.h"
@@ -128,6 +129,21 @@ bool HasPage(const std::vector<ReportRequest>& reports) {
   return std::any_of(reports.begin(), reports.end(), [](const ReportRequest& report) {
     return report.format == ReportFormat::kHtml;
   });
+}
+
+Expected<void> CheckReportsDiffer(const std::vector<ReportRequest>& reports) {
+  std::set<std::filesystem::path> seen;
+  for (const ReportRequest& report : reports) {
+    std::error_code error;
+    const bool is_file = !std::filesystem::exists(report.path, error) ||
+                         std::filesystem::is_regular_file(report.path, error);
+    const bool is_appended = report.format == ReportFormat::kMarkdown && IsStepSummary(report.path);
+    if (!is_file || is_appended) continue;
+    if (seen.insert(std::filesystem::weakly_canonical(report.path, error)).second) continue;
+    return UsageError(fmt::format("--report {}: another report has that file; name one of its own",
+                                  report.path.string()));
+  }
+  return {};
 }
 
 Expected<void> CheckHistoryIsShown(const std::filesystem::path& history,

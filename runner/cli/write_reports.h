@@ -54,6 +54,10 @@ struct PageContents {
 // Returns whether one of `reports` is the HTML report, which alone compares.
 [[nodiscard]] bool HasPage(const std::vector<ReportRequest>& reports);
 
+// Returns a usage error if two of `reports` are one file, of which one would replace the other.
+// Their placeholders are replaced.
+[[nodiscard]] Expected<void> CheckReportsDiffer(const std::vector<ReportRequest>& reports);
+
 // Returns a usage error if a history is named and no report would show it.
 [[nodiscard]] Expected<void> CheckHistoryIsShown(const std::filesystem::path& history,
                                                  const std::vector<ReportRequest>& reports);

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "runner/attribution/stack_pattern.h"
+#include "runner/judge/window_verdict.h"
 #include "runner/region/amount.h"
 
 namespace leakgate {
@@ -498,6 +499,14 @@ bool AllowWhatFails(WindowResult& window) {
         text += (text.empty() ? "" : "; ") + why.get();
       });
   return has_allowed;
+}
+
+void DecideByAllowances(WindowResult& window) {
+  DecideVerdict(window);
+  if (window.verdict != Verdict::kOverBudget || !AllowWhatFails(window)) return;
+  SortFindings(window.findings);
+  SortFindings(window.mappings);
+  DecideVerdict(window);
 }
 
 void AllowBySuppressions(Suppressions& suppressions, CallSites& sites, WindowEvidence& evidence) {

@@ -46,4 +46,8 @@ void AllowLedTo(const ScopeById& scope_of, const BudgetOfStack& budget_of,
 // then the verdict is to be decided again.
 [[nodiscard]] bool AllowWhatFails(WindowResult& window);
 
+// Decides the window's verdict; where it would fail, once allowances have been asked for what
+// fails.
+void DecideByAllowances(WindowResult& window);
+
 }  // namespace leakgate

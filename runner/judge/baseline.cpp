@@ -19,6 +19,10 @@ bool CanBeKnown(Disposition disposition) {
 
 }  // namespace
 
+std::string PathInBaseline(AllocationKind kind, const std::vector<Frame>& stack) {
+  return (IsMapped(kind) ? "mapped\n" : "") + SymbolicPath(stack);
+}
+
 Baseline MakeBaseline(std::string path, BaselineWindows windows) {
   const auto kept = std::make_shared<const BaselineWindows>(std::move(windows));
   return {std::move(path), [kept](const std::string& identity) -> const BaselineWindow* {
@@ -37,7 +41,7 @@ void MarkKnownBlocks(const BaselineWindow* baseline, CallSites& sites, WindowEvi
     const Finding& site = sites.Of(stack).finding;
     if (!IsUsers(site) || !CanBeKnown(evidence.facts[i].disposition)) continue;
     const auto [path, is_new] = paths.try_emplace(stack);
-    if (is_new) path->second = SymbolicPath(site.stack);
+    if (is_new) path->second = PathInBaseline(evidence.blocks[i].kind, site.stack);
     ++counts[path->second];
     candidates.emplace_back(i, &path->second);
   }

@@ -10,13 +10,15 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "runner/judge/window_evidence.h"
+#include "runner/symbols/frame.h"
 
 namespace leakgate {
 
 struct BaselineWindow {
-  std::map<std::string, std::int64_t> blocks;  // the most of any run, by symbolic path
+  std::map<std::string, std::int64_t> blocks;  // the most of any run, by PathInBaseline
   std::map<Metric, std::int64_t> excess;       // likewise, by the metric that is over its limit
   std::set<std::string> free_errors;           // by FreeErrorIdentity
 
@@ -36,12 +38,15 @@ struct Baseline {
   std::function<const BaselineWindow*(const std::string& identity)> find;
 };
 
+// Returns the symbolic path of blocks of that kind, or the same, marked, of mappings.
+[[nodiscard]] std::string PathInBaseline(AllocationKind kind, const std::vector<Frame>& stack);
+
 // Makes a baseline that has all its windows in memory.
 [[nodiscard]] Baseline MakeBaseline(std::string path, BaselineWindows windows);
 
-// Marks each of the user's blocks as known or new. If `baseline` is null, because it does not have
-// the window, all are new. This comes before MarkUnconfirmed, since known blocks need no
-// repetition.
+// Marks each of the user's blocks, or mappings, as known or new. If `baseline` is null, because it
+// does not have the window, all are new. This comes before MarkUnconfirmed, since known blocks need
+// no repetition.
 void MarkKnownBlocks(const BaselineWindow* baseline, CallSites& sites, WindowEvidence& evidence);
 
 // Marks the freeing errors in the same way, and notes which metrics the baseline excuses.

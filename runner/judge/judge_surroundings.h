@@ -7,6 +7,7 @@
 #include <string>
 
 #include "runner/budget/budget_set.h"
+#include "runner/judge/contents.h"
 #include "runner/reach/operator_account.h"
 #include "runner/result/run_result.h"
 #include "runner/symbols/symbolizer.h"
@@ -43,6 +44,7 @@ struct JudgeSurroundings {
   const Baseline* baseline = nullptr;  // of `leakgate run --baseline`
   bool names_all = false;              // whether what passes by proof is symbolised, too
   bool plants_leak = false;            // of `leakgate run --plant-leak`
+  ShownContents contents = ShownContents::kFew;
 };
 
 // The process that a region is of, if it is not the program under test. Its program window is of

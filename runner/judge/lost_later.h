@@ -58,6 +58,7 @@ struct LostBlock {
   // As BlockFacts have them:
   LeadingBlock leading = {};
   SharedText holder = {};
+  SharedText contents = {};
 };
 
 // Returns the explanation of a loss, such as "lost after the test had ended"; empty where the

@@ -380,6 +380,7 @@ void WindowJudge::AddMappings(const EvidenceRequest& request, CodeCharges& charg
   const bool may_fail = around_.budgets.LimitsMapped();
   MappedEvidence mapped = GatherMappings(request, may_fail ? Patience::kShort : Patience::kNone);
   AllowMapped(request, charges, result, mapped.pieces);
+  if (around_.baseline != nullptr) MarkKnownBlocks(BaselineOf(result), sites_, mapped.pieces);
   if (result.kind == WindowKind::kTest) {
     MarkUnconfirmed(
         [&](const LiveBlock& piece) {
@@ -410,7 +411,8 @@ void WindowJudge::Conclude(WindowEvidence& evidence, WindowResult& result) {
   const auto conclude = [&](const std::vector<BlockFacts>& facts) {
     result.findings = GroupFindings(evidence.blocks, facts, sites_);
     ChargesOf(result).Charge(result);
-    DecideVerdict(result);
+    DecideByAllowances(result);
+    LimitContents(around_.contents, result);
   };
   conclude(evidence.facts);
   if (IsOver(result) && HasUnseen(evidence, sites_)) conclude(AllSeen(evidence));
@@ -556,16 +558,22 @@ void WindowJudge::ChargeLost(const Look& look, LossMoment moment, Results& resul
   if (!look) return NoteUntold(look.error().message, results);
   std::map<std::uint32_t, std::vector<LostBlock>> lost;  // by window
   LostWithTexts texts(sites_);
+  ContentsReader contents(moment == LossMoment::kInAccount ? 0 : ReadablePid());
   for (std::size_t i = 0; i < look->blocks.size(); ++i) {
     const LiveBlock& block = look->blocks[i];
     if (!IsLost(look->reaches[i])) continue;
     BlockFacts facts;
     SetLostWith(block, look->LostWithOf(static_cast<std::ptrdiff_t>(i)), texts, facts);
-    const LostBlock one{block, look->reaches[i], moment, facts.leading, facts.holder};
+    facts.reach = look->reaches[i];
+    LostBlock one{block, facts.reach, moment, facts.leading, facts.holder};
     const auto [known, is_new] = lost_.try_emplace(block.address, one);
     if (!is_new && IsSameBlock(known->second.block, block)) continue;
-    known->second = one;
-    if (IsUsers(sites_.Of(block.stack).finding)) lost[block.window].push_back(one);
+    if (IsUsers(sites_.Of(block.stack).finding)) {
+      contents.Read(block, facts);
+      one.contents = facts.contents;
+      lost[block.window].push_back(one);
+    }
+    known->second = std::move(one);
   }
   for (auto& [window, evidence] : open_) {
     const auto result = results.find(window);
@@ -601,6 +609,7 @@ void WindowJudge::ChargeLostTo(std::uint32_t id, const std::vector<LostBlock>& l
     facts.reach = one.reach;
     facts.leading = one.leading;
     facts.holder = one.holder;
+    facts.contents = one.contents;
     facts.explanation = ExplainLoss(one.moment, result.kind);
     late.facts.push_back(std::move(facts));
   }
@@ -612,19 +621,24 @@ void WindowJudge::ChargeLostTo(std::uint32_t id, const std::vector<LostBlock>& l
   }
   SortFindings(result.findings);
   ChargesOf(result).Charge(result);
-  DecideVerdict(result);
+  DecideByAllowances(result);
+  LimitContents(around_.contents, result);
   results.insert_or_assign(id, std::move(result));
 }
 
-void WindowJudge::NoteLost(const WindowEvidence& evidence) {
+void WindowJudge::NoteLost(WindowEvidence& evidence) {
+  ContentsReader contents(ReadablePid());
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
-    const BlockFacts& facts = evidence.facts[i];
+    BlockFacts& facts = evidence.facts[i];
     if (!IsLost(facts.reach)) continue;
+    contents.Read(evidence.blocks[i], facts);
     lost_.insert_or_assign(evidence.blocks[i].address,
                            LostBlock{evidence.blocks[i], facts.reach, LossMoment::kInWindow,
-                                     facts.leading, facts.holder});
+                                     facts.leading, facts.holder, facts.contents});
   }
 }
+
+int WindowJudge::ReadablePid() const { return around_.contents == ShownContents::kNone ? 0 : pid_; }
 
 // What was held when its window was judged may be lost by now.
 void WindowJudge::NoteUntold(const std::string& problem, Results& results) {
@@ -669,6 +683,7 @@ void WindowJudge::MarkLost(WindowEvidence& evidence) const {
     facts.reach = lost->second.reach;
     facts.leading = lost->second.leading;
     facts.holder = lost->second.holder;
+    facts.contents = lost->second.contents;
     facts.explanation = ExplainLoss(lost->second.moment, WindowKind::kProgram);
   }
 }

@@ -140,7 +140,10 @@ class WindowJudge {
   // Charges what is lost by now to the windows that allocated it.
   void ChargeLost(const Look& look, LossMoment moment, Results& results);
   void ChargeLostTo(std::uint32_t window, const std::vector<LostBlock>& lost, Results& results);
-  void NoteLost(const WindowEvidence& evidence);
+  // REQUIRES: the process waits.
+  void NoteLost(WindowEvidence& evidence);
+  // The process whose lost blocks may be read; 0: none is to be.
+  [[nodiscard]] int ReadablePid() const;
   void NoteUntold(const std::string& problem, Results& results);
   void NoteTold(Results& results);
   void MarkLost(WindowEvidence& evidence) const;

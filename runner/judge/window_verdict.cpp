@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include "runner/attribution/call_sites.h"
 #include "runner/region/amount.h"
@@ -116,9 +118,18 @@ bool IsGated(const WindowResult& window) {
 
 // Findings are known one by one; what is told by a number alone, by that number.
 bool IsOfFindings(const Violation& violation) {
-  const Quantity quantity = QuantityOf(violation.metric);
-  return quantity == Quantity::kOutstanding || quantity == Quantity::kLost ||
-         quantity == Quantity::kRetained || quantity == Quantity::kSteady;
+  switch (QuantityOf(violation.metric)) {
+    case Quantity::kOutstanding:
+    case Quantity::kLost:
+    case Quantity::kRetained:
+    case Quantity::kSteady:
+    case Quantity::kMapped:
+    case Quantity::kSteadyMapped:
+    case Quantity::kSteadyThreads:
+      return true;
+    default:
+      return false;
+  }
 }
 
 void SetKnownViolationsApart(WindowResult& window) {
@@ -154,15 +165,25 @@ bool AwaitsRepetition(const WindowResult& window) {
          AnyToBeConfirmed(window, window.mappings);
 }
 
+// All of it, with the first call site and its reason.
 std::string WhyUnconfirmed(const WindowResult& window) {
   for (const std::vector<Finding>* const findings : {&window.findings, &window.mappings}) {
+    const Finding* first = nullptr;
+    Amount amount;
+    std::set<std::string> sites;
     for (const Finding& finding : *findings) {
-      if (!IsToBeConfirmed(window, finding) || finding.explanation.empty()) continue;
-      const std::string amount = findings == &window.findings ? FormatAmount(finding.amount)
-                                                              : FormatMapped(finding.amount);
-      return fmt::format("{} retained by {}: {}", amount, DescribeCallSite(finding),
-                         finding.explanation);
+      if (!IsToBeConfirmed(window, finding)) continue;
+      if (first == nullptr && !finding.explanation.empty()) first = &finding;
+      amount += finding.amount;
+      sites.insert(CallSiteKey(finding));
     }
+    if (first == nullptr) continue;
+    const auto others = static_cast<std::int64_t>(sites.size()) - 1;
+    return fmt::format("{} retained by {}{}: {}",
+                       findings == &window.findings ? FormatAmount(amount) : FormatMapped(amount),
+                       DescribeCallSite(*first),
+                       others > 0 ? " and " + FormatCount(others, "more call site") : "",
+                       first->explanation);
   }
   if (AnyToBeConfirmed(window, window.findings)) return "its retained blocks were not confirmed";
   return AnyToBeConfirmed(window, window.mappings) ? "its retained mappings were not confirmed"

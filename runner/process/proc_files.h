@@ -38,6 +38,9 @@ inline constexpr std::size_t kMostEnvironment = std::size_t{8} << 20;
 // Reads /proc/PID/task/TID/NAME. Returns an empty text if the thread has ended.
 [[nodiscard]] std::string ReadTaskFile(int pid, int tid, std::string_view name);
 
+// Reads memory of the process: as much of the `bytes` at `address` as can be read.
+[[nodiscard]] std::string ReadMemoryOf(int pid, std::uint64_t address, std::size_t bytes);
+
 // The thread's name in the kernel; empty if the thread has ended.
 [[nodiscard]] std::string NameOfThread(int pid, int tid);
 

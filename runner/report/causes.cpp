@@ -215,6 +215,10 @@ std::vector<Cause> CollectCauses(const std::vector<WindowResult>& windows) {
   std::vector<Cause> causes;
   for (GrowingCause& grown : growing) {
     grown.cause.worst = Reduced(grown.worst);
+    // Each test has other bytes in the block.
+    if (grown.cause.count > 1) {
+      for (Finding& finding : grown.cause.worst.findings) finding.contents.clear();
+    }
     grown.cause.worst_amount = grown.worst.amount;
     grown.cause.whole = grown.worst.window;
     causes.push_back(std::move(grown.cause));
@@ -239,7 +243,8 @@ std::vector<WindowCause> CausesOf(const WindowResult& window) {
                       .findings = IndicesIn(window.findings, part.findings),
                       .mappings = IndicesIn(window.mappings, part.mappings),
                       .free_errors = IndicesIn(window.free_errors, part.errors),
-                      .violations = {part.violations.begin(), part.violations.end()}});
+                      .violations = {part.violations.begin(), part.violations.end()},
+                      .entries = EntriesFor(Reduced(part))});
   }
   return causes;
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "runner/report/excess.h"
 #include "runner/result/run_result.h"
 
 namespace leakgate {
@@ -48,6 +49,7 @@ struct WindowCause {
   std::vector<std::size_t> mappings;
   std::vector<std::size_t> free_errors;
   std::vector<std::size_t> violations;
+  std::vector<BudgetEntry> entries;  // that allow it
 };
 
 // Returns what `window` fails for, for a report that counts by cause itself. Nothing if it is not

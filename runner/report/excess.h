@@ -71,9 +71,17 @@ struct Excess {
 // window: a report has only the number that is over its limit.
 void FillAmounts(WindowResult& window);
 
-// Returns JSON, ready to paste, that raises each limit that `window` is over to what it
-// measured: an override for a test or a suite; for the program window, which
-// has none, the file's own limits; a whole file where none covers the window.
+// What to paste into a budget file, and where.
+struct BudgetEntry {
+  std::string place;  // "\"allowances\" of net.json", or "a new NAME.leakgate.json"
+  std::string json;
+};
+
+// Returns what makes a window pass that is over budget or unconfirmed: allowances for what has call
+// stacks, and limits for the rest; a whole file where none covers the window. Empty if nothing can.
+[[nodiscard]] std::vector<BudgetEntry> EntriesFor(const WindowResult& window);
+
+// Returns the JSON of the first of these; an empty text if there is none.
 [[nodiscard]] std::string RemedyJson(const WindowResult& window);
 
 // Returns one line: "fix it, or allow it in \"overrides\" of net.json: {...}".

@@ -15,14 +15,14 @@
 namespace leakgate {
 namespace {
 
-// Returns " (net · net.json:14 · owner net-team)", or an empty text where no file has a say.
+// Returns " (net, net.json:14, owner net-team)", or an empty text where no file has a say.
 std::string WhoseBudget(const Excess& excess, const AppliedBudget& budget) {
   std::vector<std::string> parts;
   if (!excess.component.empty()) parts.push_back(excess.component);
   if (!excess.sources.empty()) parts.push_back(SourcesText(excess));
   const bool is_own = excess.component == budget.component;
   if (is_own && !budget.owner.empty()) parts.push_back("owner " + budget.owner);
-  return parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, " · "));
+  return parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, ", "));
 }
 
 std::string AnswerText(const WindowResult& window, Colour colour) {

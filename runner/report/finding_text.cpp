@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <filesystem>
 #include <span>
 #include <string_view>
@@ -163,6 +164,31 @@ std::string EvidenceLines(const Finding& finding, const TextStyle& style) {
   }
   if (!finding.component.empty()) add("charged to " + finding.component);
   return text;
+}
+
+// Returns what the block begins with, in lines of 16 bytes: "48 69 00 00 ...  |Hi..|". Nothing is
+// said of zeros.
+std::string ContentsLines(const Finding& finding, const TextStyle& style) {
+  constexpr std::size_t kPerLine = 16;
+  const std::string_view hex = finding.contents;
+  if (hex.find_first_not_of('0') == std::string_view::npos) return "";
+  std::string lines;
+  for (std::size_t at = 0; at < hex.size(); at += 2 * kPerLine) {
+    std::string bytes;
+    std::string text;
+    for (const char* digit = hex.data() + at;
+         digit + 1 < hex.data() + std::min(at + 2 * kPerLine, hex.size()); digit += 2) {
+      unsigned value = 0;
+      (void)std::from_chars(digit, digit + 2, value, 16);
+      bytes.append(digit, 2).push_back(' ');
+      text += value >= ' ' && value <= '~' ? static_cast<char>(value) : '.';
+    }
+    lines += "    " +
+             Paint(fmt::format("{:<{}} |{}|", bytes, 3 * kPerLine, text), Emphasis::kInTheDistance,
+                   style.colour) +
+             '\n';
+  }
+  return lines;
 }
 
 // Returns whether the compiler has made the function, to call another one.
@@ -388,14 +414,13 @@ std::string StackText(const Finding& finding, const TextStyle& style, FrameRange
 
 std::string FindingText(const Finding& finding, const TextStyle& style, FrameRange telling) {
   const std::string fate = FateText(finding);
-  const std::string heading =
-      fmt::format("{} · {}{}{}",
-                  IsMapped(finding) ? FormatMapped(finding.amount) : FormatAmount(finding.amount),
-                  Word(finding.kind), fate.empty() ? "" : " · ", Printable(fate));
+  const std::string heading = fmt::format(
+      "{}, {}{}{}", IsMapped(finding) ? FormatMapped(finding.amount) : FormatAmount(finding.amount),
+      Word(finding.kind), fate.empty() ? "" : ", ", Printable(fate));
   const std::string stack = finding.stack.empty() ? "    no call stack was recorded\n"
                                                   : StackText(finding, style, telling);
   return "  " + Paint(heading, Emphasis::kHeading, style.colour) + '\n' +
-         EvidenceLines(finding, style) + stack;
+         EvidenceLines(finding, style) + ContentsLines(finding, style) + stack;
 }
 
 FrameRange FindDifferingFrames(const Finding& finding, const Finding& other) {

@@ -37,7 +37,7 @@ struct OuterFrames {
 // Returns the lines of `finding`: its amount, and its call stack with the user's own frame first.
 // Each line ends with a newline.
 //
-//   64 B in 1 block · new
+//   64 B in 1 block, new
 //   > net::Pool::Grow(unsigned long)         src/net/pool.cc:88
 //       through std::vector::push_back, std::allocator::allocate
 //     net::Client::Connect(net::Url const&)  src/net/client.cc:41

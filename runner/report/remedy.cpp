@@ -16,32 +16,13 @@ namespace {
 // Returns true if the limit is the default policy's, so that no file has one that could be raised.
 bool IsByDefault(const Violation& violation) { return violation.limit.source.file.empty(); }
 
-const Violation* FirstByDefault(const WindowResult& window) {
-  const auto first = std::find_if(window.violations.begin(), window.violations.end(), IsByDefault);
-  return first == window.violations.end() ? nullptr : &*first;
+bool AnyByDefault(const WindowResult& window) {
+  return std::any_of(window.violations.begin(), window.violations.end(), IsByDefault);
 }
-
-bool AnyByDefault(const WindowResult& window) { return FirstByDefault(window) != nullptr; }
 
 bool IsOfDescriptors(const Violation& violation) {
   return IsOf(violation, Quantity::kFileDescriptors) ||
          IsOf(violation, Quantity::kSteadyFileDescriptors);
-}
-
-// They have no call stack that an allowance could name, so a limit has to permit them.
-bool AreAllOfDescriptors(const WindowResult& window) {
-  return !window.violations.empty() &&
-         std::all_of(window.violations.begin(), window.violations.end(), IsOfDescriptors);
-}
-
-// Returns the budget of the component that is charged: its file takes the entry.
-const AppliedBudget& ChargedBudget(const WindowResult& window) {
-  const Violation* const violation = FirstByDefault(window);
-  if (violation == nullptr) return *window.budget;
-  for (const auto& budget : window.code_budgets) {
-    if (budget->component == violation->component) return *budget;
-  }
-  return *window.budget;
 }
 
 bool IsChargedTo(const Finding& finding, const WindowResult& window, const AppliedBudget& budget) {
@@ -49,10 +30,16 @@ bool IsChargedTo(const Finding& finding, const WindowResult& window, const Appli
   return finding.component == budget.component;
 }
 
-bool Fails(const Finding& finding) {
-  if (finding.disposition == Disposition::kSteady) return true;
-  return finding.disposition == Disposition::kOutstanding && IsUsers(finding) &&
-         IsLost(finding.reach);
+// Returns whether an entry is to cover the finding: of what is unconfirmed, all that is.
+bool NeedsEntry(const WindowResult& window, const Finding& finding) {
+  if (window.verdict == Verdict::kUnconfirmed && window.violations.empty())
+    return finding.disposition == Disposition::kUnconfirmed;
+  return MakesFail(finding);
+}
+
+bool HasUnconfirmedDescriptors(const WindowResult& window) {
+  return window.verdict == Verdict::kUnconfirmed &&
+         window.descriptor_growth == DescriptorGrowth::kUnconfirmed;
 }
 
 // A limit is never negative, so a negative amount needs none.
@@ -80,25 +67,34 @@ bool IsOfTheFile(const WindowResult& window) {
 // What main itself loses: an allowance for main would match all that the tests lose.
 bool IsLostByMain(const WindowResult& window) {
   return AnyByDefault(window) && IsOfTheFile(window) &&
-         std::all_of(window.findings.begin(), window.findings.end(), [](const Finding& finding) {
-           return !Fails(finding) || IsOfEveryTest(finding);
+         std::all_of(window.findings.begin(), window.findings.end(), [&](const Finding& finding) {
+           return !NeedsEntry(window, finding) || IsOfEveryTest(finding);
          });
 }
 
-// Each quantity once, as it was measured.
+// Returns whether a limit has to permit it: a file's, or of what has no call stack that an
+// allowance could name.
+bool IsByLimit(const WindowResult& window, const Violation& violation) {
+  return !IsByDefault(violation) || IsOfDescriptors(violation) || IsLostByMain(window);
+}
+
+// Each quantity once, as it was measured; an empty text if no limit has to permit anything.
 std::string LimitsJson(const WindowResult& window) {
   std::vector<std::string> members;
   std::optional<Quantity> last;
+  const auto add = [&](Quantity quantity, const std::string& value) {
+    members.push_back(fmt::format(R"("{}": {})", Word(quantity), value));
+  };
   for (const Violation& violation : window.violations) {
     const Quantity quantity = QuantityOf(violation);
-    const bool is_left_out =
-        IsByDefault(violation) && !IsLostByMain(window) && !AreAllOfDescriptors(window);
-    if (quantity == last || is_left_out) continue;
-    members.push_back(fmt::format(
-        R"("{}": {})", Word(IsOfDescriptors(violation) ? Quantity::kFileDescriptors : quantity),
-        ValueJson(violation)));
+    if (quantity == last || !IsByLimit(window, violation)) continue;
+    add(IsOfDescriptors(violation) ? Quantity::kFileDescriptors : quantity, ValueJson(violation));
     last = quantity;
   }
+  if (HasUnconfirmedDescriptors(window)) {
+    add(Quantity::kFileDescriptors, std::to_string(window.file_descriptors.value_or(1)));
+  }
+  if (members.empty()) return "";
   return fmt::format(R"({{ "{}": {{ {} }} }})", Word(window.kind), fmt::join(members, ", "));
 }
 
@@ -107,10 +103,8 @@ std::string TestFilter(const WindowResult& window) {
   return window.kind == WindowKind::kProcess ? window.started_by : window.name;
 }
 
-// One for each pattern that the finding's call sites have, for three of them.
-std::string AllowancesJson(const WindowResult& window) {
-  constexpr std::size_t kMostEntries = 3;
-  const AppliedBudget& charged = ChargedBudget(window);
+// One for each pattern that the call sites have, all of them: fewer would leave the test failing.
+std::vector<std::string> AllowanceTexts(const WindowResult& window, const AppliedBudget& charged) {
   struct Entry {
     std::vector<std::string> pattern;
     bool is_of_every_test = false;
@@ -124,21 +118,20 @@ std::string AllowancesJson(const WindowResult& window) {
   };
   std::vector<Entry> entries;
   const auto add = [&](const Finding& finding) {
-    if (!Fails(finding) || !IsChargedTo(finding, window, charged)) return;
+    if (!NeedsEntry(window, finding) || !IsChargedTo(finding, window, charged)) return;
     if (IsOfTheFile(window) && IsOfEveryTest(finding)) return;
     std::vector<std::string> pattern = SuggestPattern(finding);
     if (pattern.empty()) return;
     auto entry = std::find_if(entries.begin(), entries.end(),
                               [&](const Entry& known) { return known.pattern == pattern; });
     if (entry == entries.end()) {
-      if (entries.size() == kMostEntries) return;
       entry = entries.insert(entry, {std::move(pattern), IsOfEveryTest(finding), {}, {}});
     }
     (IsMapped(finding) ? entry->mappings : entry->blocks) += finding.amount;
   };
   std::for_each(window.findings.begin(), window.findings.end(), add);
   for (const Finding& finding : window.mappings) {
-    if (finding.disposition == Disposition::kSteady) add(finding);
+    if (finding.disposition != Disposition::kOutstanding) add(finding);
   }
   std::vector<std::string> texts;
   for (const Entry& entry : entries) {
@@ -152,62 +145,136 @@ std::string AllowancesJson(const WindowResult& window) {
         fmt::format(R"({{ "stack": [{}], {}"bytes": {}, "blocks": {}, "reason": "..." }})",
                     fmt::join(quoted, ", "), tests, amount.bytes, amount.blocks));
   }
-  return fmt::format("{}", fmt::join(texts, ", "));
+  return texts;
 }
 
-std::string OverrideJson(const WindowResult& window) {
+std::string OverrideJson(const WindowResult& window, const std::string& limits) {
   return fmt::format(R"({{ "tests": [{}], "limits": {}, "reason": "..." }})",
-                     Quoted(TestFilter(window)), LimitsJson(window));
+                     Quoted(TestFilter(window)), limits);
 }
 
+// Returns whether what the default policy fails, or would, has call stacks to allow it by.
 bool TakesAllowances(const WindowResult& window) {
-  return AnyByDefault(window) && !IsLostByMain(window) && !AreAllOfDescriptors(window);
+  const bool is_unconfirmed = window.verdict == Verdict::kUnconfirmed && window.violations.empty();
+  return is_unconfirmed ||
+         std::any_of(window.violations.begin(), window.violations.end(),
+                     [&](const Violation& violation) { return !IsByLimit(window, violation); });
 }
 
-std::string_view Section(const WindowResult& window) {
-  if (TakesAllowances(window)) return "allowances";
-  return IsOfTheFile(window) ? "limits" : "overrides";
-}
+// What goes into one list, or the limits, of a budget file.
+struct FileSection {
+  std::string_view name;
+  std::string text;
+  const AppliedBudget* budget = nullptr;  // of the file's component
+  std::string file;                       // empty: not known, or there is none
+  std::size_t entries = 1;
+};
 
-// Returns the budget file that takes the entry, or an empty text if it is not known.
-std::string BudgetFileOf(const WindowResult& window) {
-  if (AnyByDefault(window)) return ChargedBudget(window).file;
+// Returns the file of the limits that are raised.
+std::string LimitsFile(const WindowResult& window) {
   for (const Violation& violation : window.violations) {
     if (!violation.limit.source.file.empty()) return violation.limit.source.file;
   }
   return window.budget->file;
 }
 
-bool IsCovered(const WindowResult& window) {
-  return !ChargedBudget(window).component.empty() || !BudgetFileOf(window).empty();
+std::vector<FileSection> SectionsOf(const WindowResult& window) {
+  std::vector<FileSection> sections;
+  const auto add_allowances = [&](const AppliedBudget& budget) {
+    const std::vector<std::string> texts = AllowanceTexts(window, budget);
+    if (texts.empty()) return;
+    sections.push_back({"allowances", fmt::format("{}", fmt::join(texts, ", ")), &budget,
+                        budget.file, texts.size()});
+  };
+  if (TakesAllowances(window)) {
+    add_allowances(*window.budget);
+    for (const auto& budget : window.code_budgets) add_allowances(*budget);
+  }
+  const std::string limits = LimitsJson(window);
+  if (limits.empty()) return sections;
+  const bool is_of_file = IsOfTheFile(window);
+  sections.push_back({is_of_file ? "limits" : "overrides",
+                      is_of_file ? limits : OverrideJson(window, limits), window.budget.get(),
+                      LimitsFile(window)});
+  return sections;
 }
 
-std::string Place(const WindowResult& window) {
-  if (!IsCovered(window)) return "a new NAME.leakgate.json";
-  const std::string file = BudgetFileOf(window);
-  return fmt::format("\"{}\" of {}", Section(window),
-                     file.empty() ? ChargedBudget(window).component + "'s budget file" : file);
+bool IsCovered(const FileSection& section) {
+  return !section.budget->component.empty() || !section.file.empty();
 }
 
-std::string EntryJson(const WindowResult& window) {
-  if (TakesAllowances(window)) return AllowancesJson(window);
-  return IsOfTheFile(window) ? LimitsJson(window) : OverrideJson(window);
+std::string Place(const FileSection& section) {
+  return fmt::format(
+      "\"{}\" of {}", section.name,
+      section.file.empty() ? section.budget->component + "'s budget file" : section.file);
+}
+
+// Returns a file that has those sections.
+std::string WholeFile(const std::vector<FileSection>& sections) {
+  std::string text = R"({ "component": "...")";
+  for (const FileSection& section : sections) {
+    text += fmt::format(R"(, "{}": {})", section.name,
+                        section.name == "limits" ? section.text : "[" + section.text + "]");
+  }
+  return text + " }";
+}
+
+// Of more entries, no line of text is a good place.
+constexpr std::size_t kMostEntries = 12;
+
+std::size_t CountEntries(const std::vector<FileSection>& sections) {
+  std::size_t entries = 0;
+  for (const FileSection& section : sections) entries += section.entries;
+  return entries;
+}
+
+// Returns "allow it in PLACE: ENTRY"; an empty text if no entry can.
+std::string EntryText(const WindowResult& window) {
+  const std::vector<FileSection> sections = SectionsOf(window);
+  if (const std::size_t entries = CountEntries(sections); entries > kMostEntries) {
+    return fmt::format("allow it by {} entries, which leakgate budget init writes", entries);
+  }
+  std::vector<std::string> places;
+  for (const BudgetEntry& entry : EntriesFor(window)) {
+    places.push_back(fmt::format("in {}: {}", entry.place, entry.json));
+  }
+  if (places.empty()) return "";
+  return fmt::format("allow it {}", fmt::join(places, "; and "));
 }
 
 }  // namespace
 
+std::vector<BudgetEntry> EntriesFor(const WindowResult& window) {
+  std::vector<BudgetEntry> entries;
+  std::vector<FileSection> uncovered;
+  for (FileSection& section : SectionsOf(window)) {
+    if (IsCovered(section)) {
+      entries.push_back({Place(section), section.text});
+    } else {
+      uncovered.push_back(std::move(section));
+    }
+  }
+  if (!uncovered.empty()) entries.push_back({"a new NAME.leakgate.json", WholeFile(uncovered)});
+  return entries;
+}
+
 std::string RemedyJson(const WindowResult& window) {
-  const std::string entry = EntryJson(window);
-  if (IsCovered(window)) return entry;
-  const bool is_list = Section(window) != "limits";
-  return fmt::format(R"({{ "component": "...", "{}": {} }})", Section(window),
-                     is_list ? "[" + entry + "]" : entry);
+  const std::vector<FileSection> sections = SectionsOf(window);
+  if (sections.empty()) return "";
+  return IsCovered(sections.front()) ? sections.front().text : WholeFile(sections);
 }
 
 std::string RemedyText(const WindowResult& window) {
-  if (window.violations.empty()) return "fix it: no budget allows this";
-  if (EntryJson(window).empty()) return "fix it: nothing is known of its call stack to allow it by";
-  return fmt::format("fix it, or allow it in {}: {}", Place(window), RemedyJson(window));
+  const bool is_unconfirmed = window.verdict == Verdict::kUnconfirmed;
+  if (window.violations.empty() && !is_unconfirmed) return "fix it: no budget allows this";
+  const std::string entry = EntryText(window);
+  if (is_unconfirmed) {
+    return "free it in the test, or give its repetitions more time (--confirm-test-timeout, "
+           "--confirm-run-timeout)" +
+           (entry.empty() ? "" : ", or " + entry);
+  }
+  if (entry.empty()) return "fix it: nothing is known of its call stack to allow it by";
+  return "fix it, or " + entry;
 }
 
 }  // namespace leakgate

@@ -8,6 +8,8 @@
 #include <map>
 #include <set>
 
+#include "runner/attribution/code_owner.h"
+#include "runner/budget/budget_set.h"
 #include "runner/region/amount.h"
 #include "runner/report/failure_text.h"
 #include "runner/report/finding_text.h"
@@ -135,6 +137,21 @@ std::string ReasonLines(const RunResult& result, Verdict verdict,
   return text;
 }
 
+// Says of the first tests that are unconfirmed what to do, each way once.
+std::string UnconfirmedRemedies(const RunResult& result) {
+  constexpr std::size_t kMost = 3;
+  std::vector<std::string> remedies;
+  std::string text;
+  for (const WindowResult& window : result.windows) {
+    if (window.verdict != Verdict::kUnconfirmed || remedies.size() == kMost) continue;
+    const std::string remedy = RemedyText(window);
+    if (std::find(remedies.begin(), remedies.end(), remedy) != remedies.end()) continue;
+    remedies.push_back(remedy);
+    text += Line(fmt::format("  {}: {}", WindowName(window), remedy));
+  }
+  return text;
+}
+
 // Returns each reason once why lost blocks could not be found.
 std::string ReachLines(const RunResult& result) {
   std::vector<std::string> problems;
@@ -148,6 +165,52 @@ std::string ReachLines(const RunResult& result) {
     text += Line("what is lost could not be told: " + problem);
   }
   return text;
+}
+
+// Returns a line for each program or library of which what fails has only addresses, or no lines,
+// that says why.
+std::string UnnamedLines(const std::vector<Cause>& causes) {
+  std::vector<std::string> lines;
+  const auto add = [&](const Finding& finding) {
+    if (!finding.user_frame) return;
+    const Frame& frame = finding.stack[*finding.user_frame];
+    const std::string module = frame.module.substr(frame.module.rfind('/') + 1);
+    if (module.empty() || !frame.file.empty() || IsOfSystemLibrary(frame)) return;
+    std::string line =
+        frame.function.empty()
+            ? module +
+                  " has no symbols, so addresses stand for its functions; link it without -s, "
+                  "or keep its debug information where debuggers find it"
+            : module + " has no debug information, so no line of it is known; compile it with -g";
+    if (std::find(lines.begin(), lines.end(), line) == lines.end())
+      lines.push_back(std::move(line));
+  };
+  for (const Cause& cause : causes) {
+    for (const Finding& finding : cause.worst.findings) add(finding);
+    for (const Finding& finding : cause.worst.mappings) add(finding);
+    for (const FreeErrorResult& error : cause.worst.free_errors) add(error.freed_at);
+  }
+  constexpr std::size_t kMost = 3;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(lines.size(), kMost); ++i) text += Line(lines[i]);
+  return text;
+}
+
+// Of a program without tests: what it still held as it ended.
+std::string HeldAtEndLine(const RunResult& result) {
+  if (result.tracing.boundaries != BoundarySource::kNone) return "";
+  Amount held;
+  for (const WindowResult& window : result.windows) {
+    if (window.kind == WindowKind::kProgram && window.verdict == Verdict::kPass &&
+        UsesDefaultPolicy(*window.budget)) {
+      held += Amount{window.outstanding.bytes - window.lost.bytes - window.known.bytes,
+                     window.outstanding.blocks - window.lost.blocks - window.known.blocks};
+    }
+  }
+  if (held.blocks <= 0) return "";
+  return Line(FormatAmount(held) +
+              " held at the program's end, which passes; where no budget limits it, only what is "
+              "lost fails a program");
 }
 
 // Returns the entries of budget files that are out of date.
@@ -267,6 +330,7 @@ std::string CostLines(const RunResult& result, SummaryDetail detail) {
 std::int64_t CountKnown(const WindowResult& window) {
   const auto known = [](const auto& one) { return one.baseline == BaselineState::kKnown; };
   return std::count_if(window.findings.begin(), window.findings.end(), known) +
+         std::count_if(window.mappings.begin(), window.mappings.end(), known) +
          std::count_if(window.free_errors.begin(), window.free_errors.end(), known) +
          static_cast<std::int64_t>(window.known_violations.size());
 }
@@ -318,12 +382,13 @@ std::string SummaryText(const RunResult& result, const TextStyle& style, Summary
                                 : FirstRows(causes, style.base_directory);
   std::string text = AnswerLine(result, CausesClause(causes, failures.size()), style.colour) +
                      table + ReasonLines(result, Verdict::kInconclusive, result.reasons) +
-                     ReasonLines(result, Verdict::kUnconfirmed, {});
+                     ReasonLines(result, Verdict::kUnconfirmed, {}) + UnconfirmedRemedies(result);
   if (!is_quiet) {
     text += PassedLines(result, style, detail) + MappedLines(result, style, detail) +
-            BaselineLine(result);
+            HeldAtEndLine(result) + BaselineLine(result);
   }
-  text += ReachLines(result) + EntryLines(result) + WarningLines(result, detail) + ModeLine(result);
+  text += UnnamedLines(causes) + ReachLines(result) + EntryLines(result) +
+          WarningLines(result, detail) + ModeLine(result);
   if (!is_quiet) text += ReasonLines(result, Verdict::kNotGated, {});
   text += DropsLine(result.tracing) + ProgramExitLine(result);
   if (shows_all) text += MeasuredLines(result, style);

@@ -65,15 +65,19 @@ std::string TestsText(const RunResult& result) {
   return fmt::format("{} of {}", FormatCount(runs, "run"), FormatCount(tests, "test"));
 }
 
-// Returns "211 pass, 2 over budget". Verdicts that no test has are left out.
+// Returns "211 pass, 2 over budget, 1 skipped". What no test has is left out.
 std::string TestVerdicts(const RunResult& result, Colour colour) {
   std::vector<std::string> counts;
+  const std::int64_t skipped =
+      std::count_if(result.windows.begin(), result.windows.end(), WasSkipped);
   for (const Verdict verdict : kVerdicts) {
-    const std::int64_t count = Count(result, WindowKind::kTest, verdict);
+    const std::int64_t count =
+        Count(result, WindowKind::kTest, verdict) - (verdict == Verdict::kPass ? skipped : 0);
     if (count == 0) continue;
     const std::string text = fmt::format("{} {}", count, VerdictWords(verdict));
     counts.push_back(PaintVerdict(text, verdict, colour));
   }
+  if (skipped != 0) counts.push_back(fmt::format("{} skipped", skipped));
   return fmt::format("{}", fmt::join(counts, ", "));
 }
 

@@ -66,6 +66,9 @@ struct Finding {
   std::string thread;
   std::string allowance;  // "FILE:LINE" of the allowance that covers it
   BaselineState baseline = BaselineState::kNoBaseline;
+  // What one of its lost blocks begins with, up to 64 bytes, as pairs of hexadecimal digits. Empty
+  // where it was not read, or is not to be shown.
+  std::string contents;
   // The CallStackKey of the finding of which a block leads to its blocks, as nothing else does. It
   // is in no report: FoldFindings uses it.
   std::string led_by;
@@ -79,10 +82,9 @@ struct Finding {
   friend bool operator==(const Finding&, const Finding&) = default;
 };
 
+[[nodiscard]] inline bool IsMapped(AllocationKind kind) { return kind >= AllocationKind::kMapped; }
 // Returns true if its blocks are mappings.
-[[nodiscard]] inline bool IsMapped(const Finding& finding) {
-  return finding.kind >= AllocationKind::kMapped;
-}
+[[nodiscard]] inline bool IsMapped(const Finding& finding) { return IsMapped(finding.kind); }
 [[nodiscard]] inline bool IsUsers(const Finding& finding) { return finding.framework_rule.empty(); }
 [[nodiscard]] inline bool IsLost(Reach reach) {
   return reach == Reach::kLost || reach == Reach::kIndirectlyLost;

@@ -162,6 +162,12 @@ struct WindowResult {
   friend bool operator==(const WindowResult&, const WindowResult&) = default;
 };
 
+// Returns true of a test that was skipped, and left nothing that counts.
+inline bool WasSkipped(const WindowResult& window) {
+  return window.kind == WindowKind::kTest && window.status == TestStatus::kSkipped &&
+         window.verdict == Verdict::kPass;
+}
+
 // Counts the freeing errors that the baseline does not have.
 inline std::int64_t CountNewFreeErrors(const WindowResult& window) {
   std::int64_t count = 0;

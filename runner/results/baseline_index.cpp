@@ -12,7 +12,7 @@ namespace leakgate {
 namespace {
 
 // The last letters count the versions of the format.
-constexpr std::uint64_t kMagic = 0x32304C42474B4C00;
+constexpr std::uint64_t kMagic = 0x33304C42474B4C00;
 
 struct IndexHeader {
   std::uint64_t magic = kMagic;

@@ -67,6 +67,10 @@ std::string TestsText(const MergedRuns& runs, Colour colour) {
     const std::string text = fmt::format("{} {}", count, VerdictWords(verdict));
     parts.push_back(PaintVerdict(text, verdict, colour));
   }
+  if (const std::int64_t skipped = runs.CountSkippedTests(); skipped != 0) {
+    tests += skipped;
+    parts.push_back(fmt::format("{} skipped", skipped));
+  }
   if (tests == 0) return "no test ran";
   return fmt::format("{}: {}", FormatCount(tests, "test"), fmt::join(parts, ", "));
 }

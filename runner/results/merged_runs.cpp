@@ -26,6 +26,8 @@ std::uint8_t BitOf(Verdict verdict) {
   return static_cast<std::uint8_t>(1u << static_cast<unsigned>(verdict));
 }
 
+constexpr std::uint8_t kSkippedBit = 0x80;
+
 Verdict WorstOf(std::uint8_t verdicts) {
   const auto* const worst = std::find_if(kVerdicts.begin(), kVerdicts.end(), [&](Verdict verdict) {
     return (verdicts & BitOf(verdict)) != 0;
@@ -132,7 +134,9 @@ void MergedRuns::AddTests(const RunResult& run) {
   std::map<std::string_view, std::uint8_t> tests;  // one run may repeat them
   const std::set<std::string_view> told(run.reasons.begin(), run.reasons.end());
   for (const WindowResult& window : run.windows) {
-    if (window.kind == WindowKind::kTest) tests[window.name] |= BitOf(window.verdict);
+    if (window.kind == WindowKind::kTest) {
+      tests[window.name] |= WasSkipped(window) ? kSkippedBit : BitOf(window.verdict);
+    }
     if (window.verdict == Verdict::kOverBudget) AddFailure(run, window);
     // A reason of the whole run is told once, with the run.
     if (window.reason.empty() || told.contains(window.reason)) continue;
@@ -143,7 +147,7 @@ void MergedRuns::AddTests(const RunResult& run) {
   const std::uint64_t seed = XXH3_64bits(run.binary.data(), run.binary.size());
   for (const auto& [test, verdicts] : tests) {
     std::uint8_t& all = tests_[XXH3_64bits_withSeed(test.data(), test.size(), seed)].verdicts;
-    all |= BitOf(WorstOf(verdicts));
+    all |= verdicts == kSkippedBit ? kSkippedBit : BitOf(WorstOf(verdicts));
     if (!IsFlaky(all)) continue;
     const std::pair key(run.binary, std::string(test));
     flaky_[key] = all;
@@ -180,8 +184,15 @@ std::vector<const MergedRun*> MergedRuns::Sorted() const {
 
 std::map<Verdict, std::int64_t> MergedRuns::CountTests() const {
   std::map<Verdict, std::int64_t> counts;
-  for (const auto& [key, state] : tests_) ++counts[WorstOf(state.verdicts)];
+  for (const auto& [key, state] : tests_) {
+    if (state.verdicts != kSkippedBit) ++counts[WorstOf(state.verdicts)];
+  }
   return counts;
+}
+
+std::int64_t MergedRuns::CountSkippedTests() const {
+  return std::count_if(tests_.begin(), tests_.end(),
+                       [](const auto& test) { return test.second.verdicts == kSkippedBit; });
 }
 
 std::vector<std::string> MergedRuns::MissingShards() const {

@@ -58,7 +58,8 @@ class MergedRuns {
   [[nodiscard]] std::vector<const MergedRun*> Sorted() const;
 
   // Counts the tests by verdict. The worst of all runs is the verdict of a test.
-  [[nodiscard]] std::map<Verdict, std::int64_t> CountTests() const;
+  [[nodiscard]] std::map<Verdict, std::int64_t> CountTests() const;  // without those skipped
+  [[nodiscard]] std::int64_t CountSkippedTests() const;              // in each run
   [[nodiscard]] std::size_t CountBinaries() const { return binaries_.size(); }
   [[nodiscard]] std::size_t size() const { return runs_.size(); }
 
@@ -87,7 +88,7 @@ class MergedRuns {
 
  private:
   struct TestState {
-    std::uint8_t verdicts = 0;  // a bit for each verdict that a run gave
+    std::uint8_t verdicts = 0;  // a bit for each verdict that a run gave, or for none: skipped
   };
   using TestKey = std::uint64_t;  // a hash of binary and name
   // Shards belong together if binary, chosen tests and total are the same.

@@ -31,7 +31,7 @@ bool CanBeReason(const Finding& finding) {
 
 bool WasKnown(const Finding& finding) { return finding.disposition == Disposition::kKnown; }
 
-// The blocks of all findings that share a path.
+// The blocks, or mappings, of all findings that share a path.
 struct PathCount {
   std::int64_t blocks = 0;
   bool counts = false;
@@ -40,18 +40,20 @@ struct PathCount {
 void AddFindings(const WindowResult& window, BaselineWindow& known) {
   const bool is_bad =
       window.verdict == Verdict::kOverBudget || window.verdict == Verdict::kUnconfirmed;
-  const bool may_count =
-      is_bad || std::any_of(window.findings.begin(), window.findings.end(), WasKnown);
-  if (!may_count) return;
   std::map<std::string, PathCount> counts;
-  ForEachWithLedTo(window.findings, [&](const Finding& finding) {
+  const auto add = [&](const Finding& finding) {
     const bool can_be_reason = CanBeReason(finding);
     if (!can_be_reason && finding.disposition != Disposition::kReleasedLater) return;
-    PathCount& count = counts[SymbolicPath(finding.stack)];
+    PathCount& count = counts[PathInBaseline(finding.kind, finding.stack)];
     count.blocks =
         AddSaturating(count.blocks, std::max<std::int64_t>(OwnAmount(finding).blocks, 0));
     count.counts = count.counts || WasKnown(finding) || (is_bad && can_be_reason);
-  });
+  };
+  for (const std::vector<Finding>* const findings : {&window.findings, &window.mappings}) {
+    if (is_bad || std::any_of(findings->begin(), findings->end(), WasKnown)) {
+      ForEachWithLedTo(*findings, add);
+    }
+  }
   for (const auto& [path, count] : counts) {
     if (!count.counts) continue;
     std::int64_t& most = known.blocks[path];

@@ -75,7 +75,8 @@ class JudgedRun {
                       request.mode,
                       request.baseline.get(),
                       request.names_all,
-                      request.plants_leak},
+                      request.plants_leak,
+                      request.contents},
         processes_(surroundings_, request.extensions, BoundariesOf(prepared.linked),
                    request.stack_depth) {
     std::vector<std::string> wrappers = DeclaredWrappers(prepared.budgets.Files());
@@ -159,6 +160,10 @@ class JudgedRun {
     AddReasons(server_failure, result);
     AddWarnings(result);
     const std::string doubt = result.reasons.empty() ? "" : result.reasons.front();
+    // What had ended when the program was killed has been judged; the others' windows tell that.
+    if (has_timed_out_) {
+      result.reasons.push_back(TimeoutReason(processes_.program(), *request_.timeout));
+    }
     for (WindowResult& window : result.windows) ConcludeVerdict(doubt, window);
     result.verdict = OverallVerdict(result);
     for (const auto& observer : request_.extensions.observers) observer->Conclude(result.windows);
@@ -183,9 +188,6 @@ class JudgedRun {
     if (request_.needs_tests && has_run && !has_timed_out_) {
       std::string doubt = DoubtWithoutTests(result, OwnEnvironment());
       if (!doubt.empty()) result.reasons.push_back(std::move(doubt));
-    }
-    if (has_timed_out_) {
-      result.reasons.push_back(TimeoutReason(processes_.program(), *request_.timeout));
     }
     if (was_late_) result.reasons.push_back(LateReason(*request_.timeout));
     AddLines(processes_.Doubts(), result.reasons);
@@ -246,7 +248,8 @@ class JudgedRun {
                       kPlantedBytes));
     }
     const auto output = FindGtestOutput(request_.program, request_.arguments, OwnEnvironment());
-    if (output) RefineStatuses(ReadGtestOutput(*output, file_begin_), result.windows);
+    RefineStatuses(output ? ReadGtestOutput(*output, file_begin_) : TestStatuses{}, result.program,
+                   result.windows);
   }
 
   const RunRequest& request_;

@@ -45,11 +45,7 @@ bool MayBeExplained(const WindowResult& window) {
 void ConcludeGrowth(WindowResult& window) {
   if (window.verdict != Verdict::kOverBudget) return;
   FoldFindings(Fold::kGrowing, window.findings);
-  if (AllowWhatFails(window)) {
-    SortFindings(window.findings);
-    SortFindings(window.mappings);
-    DecideVerdict(window);
-  }
+  DecideByAllowances(window);
 }
 
 RepetitionSetup With(RepetitionSetup setup, std::function<bool()> is_cancelled) {

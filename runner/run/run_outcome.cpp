@@ -248,11 +248,14 @@ void AddTracing(const TracingResult& from, TracingResult& to) {
   to.frames_without_rule += from.frames_without_rule;
 }
 
-void RefineStatuses(const TestStatuses& statuses, std::vector<WindowResult>& windows) {
+void RefineStatuses(const TestStatuses& statuses, const ProgramExit& program,
+                    std::vector<WindowResult>& windows) {
   int last = 1;
   for (const WindowResult& window : windows) last = std::max(last, window.iteration);
   for (WindowResult& window : windows) {
-    if (window.status != TestStatus::kNotPassed || window.iteration != last) continue;
+    if (window.status != TestStatus::kNotPassed) continue;
+    if (program.ShellCode() == 0) window.status = TestStatus::kSkipped;
+    if (window.iteration != last) continue;
     const auto found = statuses.find(window.name);
     if (found != statuses.end() && found->second != TestStatus::kPassed) {
       window.status = found->second;
@@ -284,13 +287,8 @@ Verdict OverallVerdict(const RunResult& result) {
 
 bool RanNoTestToItsEnd(const RunResult& result) {
   if (result.tracing.boundaries == BoundarySource::kNone) return false;
-  return std::all_of(result.windows.begin(), result.windows.end(), [&](const WindowResult& window) {
-    // GoogleTest's stream does not tell a skipped test from a failed one; the
-    // program's exit code does.
-    const bool is_skipped =
-        window.status == TestStatus::kSkipped ||
-        (window.status == TestStatus::kNotPassed && result.program.ShellCode() == 0);
-    return window.kind != WindowKind::kTest || is_skipped;
+  return std::all_of(result.windows.begin(), result.windows.end(), [](const WindowResult& window) {
+    return window.kind != WindowKind::kTest || window.status == TestStatus::kSkipped;
   });
 }
 

@@ -55,8 +55,10 @@ void AddTracing(const RegionReader& region, TracingResult& tracing);
 void AddTracing(const TracingResult& from, TracingResult& to);
 
 // Replaces kNotPassed by GoogleTest's own statuses, in the last iteration only, because
-// GoogleTest's output has no other.
-void RefineStatuses(const TestStatuses& statuses, std::vector<WindowResult>& windows);
+// GoogleTest's output has no other. Of a program that exits with 0, no test has failed, so what did
+// not pass was skipped.
+void RefineStatuses(const TestStatuses& statuses, const ProgramExit& program,
+                    std::vector<WindowResult>& windows);
 
 // Notes which windows were open when the process died: they were not measured to their ends.
 void NoteUnended(const ProgramExit& program, std::vector<WindowResult>& windows);

@@ -13,6 +13,7 @@
 
 #include "common/region_layout.h"
 #include "runner/budget/budget_file.h"
+#include "runner/judge/contents.h"
 #include "runner/report/progress_text.h"
 #include "runner/result/run_result.h"
 #include "runner/run/run_extensions.h"
@@ -77,6 +78,7 @@ struct RunRequest {
   GateMode mode = GateMode::kGate;
   std::shared_ptr<const Baseline> baseline;  // if null, all findings are new
   RunExtensions extensions;
+  ShownContents contents = ShownContents::kFew;
   bool names_all = false;              // whether what passes by proof is symbolised, too
   bool needs_tests = false;            // whether a run of a test binary without tests is in doubt
   bool plants_leak = false;            // whether a test is made to leave kPlantedBytes behind

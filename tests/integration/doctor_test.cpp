@@ -82,6 +82,17 @@ TEST(DoctorTest, WarnsOfAStrippedProgram) {
                                             HasSubstr("warn  lines: no debug information")));
 }
 
+TEST(StrippedProgramTest, HasALineThatSaysWhyThereAreOnlyAddresses) {
+  const TemporaryDirectory directory;
+  const std::string copy = directory.File("copy");
+  const auto leak = [&](const char* how) {
+    RunCommand({"strip", how, "-o", copy, FixturePath("kinds_untouched")});
+    return RunByDefault({copy, "--gtest_filter=Kinds.Malloc"}).command.standard_error;
+  };
+  EXPECT_THAT(leak("-s"), HasSubstr("copy has no symbols, so addresses stand for its functions"));
+  EXPECT_THAT(leak("-g"), HasSubstr("copy has no debug information, so no line of it is known"));
+}
+
 TEST(DoctorTest, RefusesALimitThatDoesNotHoldTheRegion) {
   const std::string suite = LaunchImage("suite");
   for (const char* limit : {"ulimit -v 300000", "ulimit -Sv 300000"}) {

@@ -206,6 +206,13 @@ TEST_F(StreamResultsTest, AreNotPassedWithoutGoogleTestsOwnOutput) {
   ExpectResults(Run({}), "not_passed", "not_passed");
 }
 
+TEST_F(StreamResultsTest, WhereTheProgramPassesAreNoFailures) {
+  const GatedRun run = RunGated(
+      {FixturePath("features_untouched"), "--gtest_filter=Skipped.InTheBody:Plain.Passes"});
+  EXPECT_EQ(run.Test("Skipped.InTheBody")["test_result"], "skipped");
+  EXPECT_THAT(run.command.standard_error, HasSubstr("2 tests: 1 pass, 1 skipped;"));
+}
+
 TEST_F(StreamResultsTest, AreTakenFromGoogleTestsXml) {
   const TemporaryDirectory directory;
   ExpectResults(Run({"--gtest_output=xml:" + directory.File("out.xml")}), "skipped", "failed");

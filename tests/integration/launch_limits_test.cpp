@@ -98,6 +98,13 @@ TEST(LaunchTimeoutTest, KeepsTheFindingsSoFar) {
   EXPECT_EQ(run.Test("Launch.Leaks")["verdict"], "over_budget");
 }
 
+TEST(LaunchTimeoutTest, LeavesTheVerdictOfTestsThatHadEnded) {
+  const GatedRun run =
+      RunGated(Launch("suite", {"--gtest_filter=*.Passes:*.Hangs"}), {"--timeout", "1"});
+  EXPECT_EQ(run.Test("Launch.Passes")["verdict"], "pass");
+  EXPECT_EQ(run.Test("Launch.Hangs")["verdict"], "inconclusive");
+}
+
 TEST(LaunchTimeoutTest, KillsChildrenAndDaemonsToo) {
   RunningCommand command(
       Gated(Launch("suite", {"--gtest_filter=*.HangsWithDescendants"}), {"--timeout", "1"}));

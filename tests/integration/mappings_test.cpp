@@ -121,7 +121,7 @@ TEST_P(MappingsTest, TellsTheLimitTheCallSiteAndTheRemedy) {
   const GatedRun run = RunLimited("Mapped.LeavesPages", kNone);
   EXPECT_THAT(run.command.standard_output + run.command.standard_error,
               AllOf(HasSubstr("16.0 KiB in 1 mapping left mapped, budget 0 B"),
-                    HasSubstr("a.leakgate.json:2"), HasSubstr("16.0 KiB in 1 mapping · mapped"),
+                    HasSubstr("a.leakgate.json:2"), HasSubstr("16.0 KiB in 1 mapping, mapped"),
                     HasSubstr("> Mapped_LeavesPages_Test::TestBody()"),
                     HasSubstr(PlaceOf("mappings.cpp", "pages") + ": Failure"),
                     HasSubstr(R"("mapped": { "bytes": 16384, "blocks": 1 })")));

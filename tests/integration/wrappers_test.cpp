@@ -33,6 +33,19 @@ class WrappersTest : public BothModes {
   }
 };
 
+// Two wrappers that a line calls are two.
+TEST_P(WrappersTest, StaysInSightWhereWholeStacksAreShown) {
+  const TemporaryDirectory directory;
+  const std::string file = directory.File("recording");
+  (void)RunCommand({LeakgatePath(), "record", "-o", file, "--", Fixture("wrappers"),
+                    "--gtest_filter=*.ByAKnownOne"});
+  const auto shown = [&](const std::string& how) {
+    return RunCommand({LeakgatePath(), "recording", "show", file, how}).standard_output;
+  };
+  EXPECT_THAT(shown("--view=tree"), HasSubstr("xmalloc"));
+  EXPECT_THAT(shown("--group-by=stack"), HasSubstr("xmalloc"));
+}
+
 TEST_P(WrappersTest, AKnownOneIsNeverTheCallSite) {
   const GatedRun run = Run({});
   EXPECT_EQ(run.command.exit_code, 1);

@@ -202,7 +202,8 @@ Expected<void> Complete(MergeCommand& command, const ProgramLine&) {
   if (command.results.empty()) {
     return UsageError("no results to merge; name reports or directories: leakgate merge RESULTS");
   }
-  if (Expected<void> checked = CheckBaseline(command); !checked) return checked;
+  LEAKGATE_TRY(CheckReportsDiffer(command.reports));
+  LEAKGATE_TRY(CheckBaseline(command));
   return CheckHistoryIsShown(command.history, command.reports);
 }
 

@@ -75,6 +75,7 @@ Expected<PageContents> PrepareFiles(RunCommand& command) {
       return UsageError(fits.error().message);
     }
   }
+  LEAKGATE_TRY(CheckReportsDiffer(command.reports));
   if (command.addition != nullptr) {
     LEAKGATE_TRY(command.addition->Prepare(command.request.extensions));
   }
@@ -106,6 +107,8 @@ int ExitCodeToTell(const RunResult& result, const RunCommand& command) {
   return is_taken ? 1 : result.exit_code;
 }
 
+const Choices<ShownContents> kShownContents = {"WHICH", "choice", "--contents={}",
+                                               AllWordsOf<ShownContents>()};
 const Choices<Confirm> kConfirmWays = {"WHEN", "way", "--confirm={}", AllWordsOf<Confirm>()};
 
 void DeclareGating(RunCommand& command, OptionList& options) {
@@ -136,6 +139,10 @@ void DeclareGating(RunCommand& command, OptionList& options) {
               "What is about to fail for growth is looked at once more after so long: caches whose "
               "entries expire, and threads that free now and then, have freed it by then. Once in "
               "a run. Default: 6");
+  options.AddChoice("--contents", kShownContents, request.contents,
+                    "Of which lost blocks the first 64 bytes are shown: few (default: of tests "
+                    "with at most three findings), all, or none. A budget file with \"contents\": "
+                    "false shows none");
   options.AddFlag("--strict", command.modes, GateMode::kStrict,
                   "What is unconfirmed, and an allowance that nothing used, fail the run");
   options.AddFlag("--warn-only", command.modes, GateMode::kWarnOnly, "Report, and fail nothing");

@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <fmt/format.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -110,6 +111,15 @@ UniqueFd OpenProcFile(int pid, std::string_view name, int access) {
 
 std::string ReadTaskFile(int pid, int tid, std::string_view name) {
   return ReadProcFile(fmt::format("/proc/{}/task/{}/{}", pid, tid, name)).value_or("");
+}
+
+std::string ReadMemoryOf(int pid, std::uint64_t address, std::size_t bytes) {
+  std::string read(bytes, '\0');
+  iovec local{read.data(), bytes};
+  iovec remote{reinterpret_cast<void*>(address), bytes};
+  const ssize_t count = ::process_vm_readv(pid, &local, 1, &remote, 1, 0);
+  read.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+  return read;
 }
 
 std::string NameOfThread(int pid, int tid) {

@@ -6,7 +6,7 @@
 //   { "baseline": [...],                                      what KeepComparedParts keeps
 //     "runs": [{ "report": {...}, "windows": [...] }, ...],   as they come
 //     "history": { "file": ..., "moments": [[commit, time, tests, over budget, bytes, blocks]] },
-//     "strings": ..., "frames": ..., "stacks": ..., "patterns": ..., "sources": ... }
+//     "strings": ..., "frames": ..., "stacks": ..., "sources": ... }
 //
 // A window has the keys of a run report's (fields.h) and few more (page_fields.h), without what is
 // 0 or empty; an amount is [bytes, blocks], and words and paths are indices of strings. A finding

@@ -306,15 +306,16 @@ void IssueGroups::Add(const Issue& issue) {
     added.site = issue.site;
   }
   Collected& collected = collected_[known->second];
-  auto part = std::find_if(collected.parts.begin(), collected.parts.end(),
-                           [&](const auto& one) { return one.words == issue.words; });
+  const bool is_mapped = issue.finding != nullptr && IsMapped(*issue.finding);
+  auto part = std::find_if(collected.parts.begin(), collected.parts.end(), [&](const auto& one) {
+    return one.words == issue.words && one.is_mapped == is_mapped;
+  });
   if (part == collected.parts.end()) {
-    collected.parts.push_back({issue.words, {}, false});
+    collected.parts.push_back({issue.words, {}, is_mapped});
     part = collected.parts.end() - 1;
   }
   if (issue.finding != nullptr && issue.error == nullptr) {
     part->amount += issue.finding->amount;
-    part->is_mapped = IsMapped(*issue.finding);
     collected.bytes += issue.finding->amount.bytes;
   }
   if (issue.window == nullptr) return;

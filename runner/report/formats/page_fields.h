@@ -18,11 +18,8 @@
 
 namespace leakgate {
 
-// Of a finding: the pattern that an allowance would name, and its growth in words.
+// Of a finding: its growth in words.
 struct PageFinding {
-  const Finding& finding;
-};
-struct PagePattern {  // an index of the page's patterns
   const Finding& finding;
 };
 struct PageTopAllocators {
@@ -39,6 +36,13 @@ struct PageWindow {
   std::chrono::nanoseconds run_begin{};
   std::vector<PageCause> causes{};
 };
+
+// Returns the place of each entry, followed by its JSON.
+[[nodiscard]] inline std::vector<std::string> RemedyTexts(const std::vector<BudgetEntry>& entries) {
+  std::vector<std::string> texts;
+  for (const BudgetEntry& entry : entries) texts.insert(texts.end(), {entry.place, entry.json});
+  return texts;
+}
 
 // Returns "retained, grows by 1 block each time"; an empty text for what does not grow.
 [[nodiscard]] inline std::string GrowthWords(const Finding& finding) {
@@ -62,7 +66,6 @@ void VisitFields(Visitor& fields, const PageFinding& page) {
     shown.series_bytes.clear();
     VisitFields(fields, std::as_const(shown));
   }
-  fields.Required("pattern", PagePattern{page.finding});
   const std::string growth = GrowthWords(page.finding);
   fields.WrittenIf("growth", growth, !growth.empty());
 }
@@ -80,12 +83,19 @@ void VisitFields(Visitor& fields, const PageCause& cause) {
   fields.Required("mappings", cause.parts.mappings);
   fields.Required("free_errors", cause.parts.free_errors);
   fields.Required("violations", cause.parts.violations);
+  const std::vector<std::string> remedy = RemedyTexts(cause.parts.entries);
+  fields.WrittenIf("remedy", remedy, !remedy.empty());
 }
 
 template <typename Visitor>
 void VisitFields(Visitor& fields, const PageWindow& page) {
   VisitFields(fields, page.window, page.run_begin);
   fields.WrittenIf("causes", page.causes, !page.causes.empty());
+  const Verdict verdict = page.window.verdict;
+  const bool has_remedy = verdict == Verdict::kOverBudget || verdict == Verdict::kUnconfirmed;
+  const std::vector<std::string> remedy =
+      has_remedy ? RemedyTexts(EntriesFor(page.window)) : std::vector<std::string>();
+  fields.WrittenIf("remedy", remedy, !remedy.empty());
 }
 
 // The names of windows are texts, since hardly two are the same. All other texts are indices.

@@ -86,15 +86,15 @@ class PageRow {
     AppendJsonNumber(index ? *index + 1 : 0, text_);
   }
   template <typename T>
-  void Append(const std::vector<T>& numbers) {
-    if (numbers.empty()) {
+  void Append(const std::vector<T>& values) {
+    if (values.empty()) {
       text_ += '0';
       return;
     }
     char before = '[';
-    for (const T number : numbers) {
+    for (const T& value : values) {
       text_ += std::exchange(before, ',');
-      AppendJsonNumber(number, text_);
+      Append(value);
     }
     text_ += ']';
   }
@@ -108,17 +108,10 @@ class PageRow {
     }
     text_ += ']';
   }
-  void Append(const SharedStack& stack) {
-    stack_ = tables_.Stack(stack.get());
-    AppendJsonNumber(stack_, text_);
-  }
-  void Append(const PagePattern& pattern) {
-    AppendJsonNumber(tables_.Pattern(pattern.finding, stack_), text_);
-  }
+  void Append(const SharedStack& stack) { AppendJsonNumber(tables_.Stack(stack.get()), text_); }
 
   PageTables& tables_;
   std::string& text_;
-  int stack_ = 0;  // the node of the row's stack, which comes before the pattern
   bool has_values_ = false;
 };
 

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "runner/attribution/code_owner.h"
-#include "runner/attribution/suggested_pattern.h"
 #include "runner/report/json/json_text.h"
 
 namespace leakgate {
@@ -63,10 +62,7 @@ void WritePageMember(std::ostream& out, std::string_view name,
   out << ",\n\"" << name << "\":" << ScriptJson(value);
 }
 
-PageTables::PageTables() : nodes_{{0, 0}} {
-  String("");
-  Intern({}, patterns_, pattern_index_);
-}
+PageTables::PageTables() : nodes_{{0, 0}} { String(""); }
 
 int PageTables::String(std::string_view text) {
   const auto known = string_index_.find(text);
@@ -107,19 +103,6 @@ std::size_t PageTables::bytes() const {
   return string_bytes_ + kNumberBytes * (kFrameNumbers * frames_.size() + 2 * nodes_.size());
 }
 
-std::vector<int> PageTables::PatternStrings(const Finding& finding) {
-  std::vector<int> strings;
-  if (IsOfEveryTest(finding)) return strings;  // The page proposes no entry for all tests.
-  for (const std::string& glob : SuggestPattern(finding)) strings.push_back(String(glob));
-  return strings;
-}
-
-int PageTables::Pattern(const Finding& finding, int stack) {
-  const auto [entry, is_new] = pattern_of_.try_emplace({stack, finding.user_frame}, 0);
-  if (is_new) entry->second = Intern(PatternStrings(finding), patterns_, pattern_index_);
-  return entry->second;
-}
-
 Json PageTables::ToJson() const {
   Json frames = Json::array();
   for (const FrameNumbers& frame : frames_) {
@@ -130,10 +113,7 @@ Json PageTables::ToJson() const {
     stacks.push_back(parent);
     stacks.push_back(frame);
   }
-  return {{"strings", strings_},
-          {"frames", std::move(frames)},
-          {"stacks", std::move(stacks)},
-          {"patterns", patterns_}};
+  return {{"strings", strings_}, {"frames", std::move(frames)}, {"stacks", std::move(stacks)}};
 }
 
 void PageTables::WriteMembers(std::ostream& out) const {

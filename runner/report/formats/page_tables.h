@@ -6,7 +6,6 @@
 #include <functional>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -29,8 +28,8 @@ namespace leakgate {
 // Writes ",name: value" into the JSON of a page.
 void WritePageMember(std::ostream& out, std::string_view name, const nlohmann::ordered_json& value);
 
-// What many findings of the HTML report share is written once: strings, frames, call stacks and the
-// patterns that an allowance would name. The same calls in the same order give the same tables.
+// What many findings of the HTML report share is written once: strings, frames and call stacks. The
+// same calls in the same order give the same tables.
 //
 //   strings   "", "net::Pool::Grow()", "/src/pool.cc", ...      an index stands for each
 //   frames    function, file, line, module, offset, flags, ...  six numbers a frame
@@ -51,8 +50,6 @@ class PageTables {
   int String(std::string_view text);
   // Returns the node of a stack, whose innermost frame comes first; 0 if it is empty.
   int Stack(const std::vector<leakgate::Frame>& frames);
-  // Returns the index of the pattern that allows a finding; 0 if there is none.
-  int Pattern(const Finding& finding, int stack);
 
   // Return how large the tables are so far: in nodes, and about in bytes of JSON.
   [[nodiscard]] std::size_t node_count() const { return nodes_.size(); }
@@ -62,7 +59,7 @@ class PageTables {
   static constexpr int kInlined = 1;
   static constexpr int kUsers = 2;  // the user's own code
 
-  // Returns an object with "strings", "frames", "stacks" and "patterns".
+  // Returns an object with "strings", "frames" and "stacks".
   [[nodiscard]] nlohmann::ordered_json ToJson() const;
   // Writes them as members of the page's JSON.
   void WriteMembers(std::ostream& out) const;
@@ -80,7 +77,6 @@ class PageTables {
   };
 
   int Frame(const leakgate::Frame& frame);
-  std::vector<int> PatternStrings(const Finding& finding);
 
   std::vector<std::string> strings_;
   std::size_t string_bytes_ = 0;
@@ -89,9 +85,6 @@ class PageTables {
   std::map<FrameNumbers, int> frame_index_;  // without kUsers
   std::vector<std::pair<int, int>> nodes_;   // parent and frame
   std::unordered_map<std::uint64_t, int> node_index_;
-  std::vector<std::vector<int>> patterns_;
-  std::map<std::vector<int>, int> pattern_index_;
-  std::map<std::pair<int, std::optional<std::size_t>>, int> pattern_of_;  // by stack and user frame
 };
 
 }  // namespace leakgate

@@ -15,9 +15,13 @@
 namespace leakgate {
 namespace {
 
-// Returns whether an allowance would take the finding's blocks, if it matches them: whatever became
-// of them later, at the window's end they were open.
-bool AsksForAllowance(const Finding& finding) {
+// Returns whether the finding needs an allowance: by the default policy, only what fails does. A
+// file's limit counts whatever was open at the window's end.
+bool AsksForAllowance(const WindowResult& window, const Finding& finding) {
+  const bool is_by_default =
+      std::all_of(window.violations.begin(), window.violations.end(),
+                  [](const Violation& it) { return it.limit.source.file.empty(); });
+  if (is_by_default) return MakesFail(finding);
   return IsUsers(finding) && finding.disposition != Disposition::kAllowed &&
          finding.disposition != Disposition::kOtherThread &&
          finding.disposition != Disposition::kKnown;
@@ -163,7 +167,7 @@ void InitialEntries::Replay(const WindowResult& window, const std::vector<Findin
   }
   std::map<std::size_t, Taken> taken;
   for (const Finding& finding : findings) {
-    if (!AsksForAllowance(finding) || IsLimitedForProgram(window, finding)) continue;
+    if (!AsksForAllowance(window, finding) || IsLimitedForProgram(window, finding)) continue;
     const std::vector<const AppliedAllowance*> matching = FindAllowances(applied, finding);
     if (matching.empty()) continue;
     Taken& by_entry = taken[static_cast<std::size_t>(matching.front()->source.line)];

@@ -37,7 +37,7 @@ std::vector<FrameId> CallTree::PathOf(StackFrames& frames, std::uint32_t stack) 
   if (!site) return {kNotUsers};
   if (!frames.IsUsers(*site)) return {kNotUsers, frames.PlaceOf(*site)};
   std::vector<FrameId> path = frames.FramesOf(stack);
-  path.erase(path.begin(), std::find(path.begin(), path.end(), *site));
+  path.erase(path.begin(), std::find(path.begin(), path.end(), *frames.InnermostUsersOf(stack)));
   const auto is_outer = [&](FrameId frame) {
     const auto [known, is_new] = is_outer_.try_emplace(frame);
     if (is_new) known->second = IsOuterFrame(frames.Get(frame));

@@ -136,8 +136,13 @@ std::vector<FrameId> StackFrames::FramesOf(std::uint32_t node) {
 }
 
 std::optional<FrameId> StackFrames::UserFrameOf(std::uint32_t node) {
-  InnermostAnswer::Answer own = users_.Of(node);
-  if (own == InnermostAnswer::kNone) own = wrappers_.Of(node);
+  const InnermostAnswer::Answer own = users_.Of(node);
+  if (own == InnermostAnswer::kNone) return InnermostUsersOf(node);
+  return own - 1;
+}
+
+std::optional<FrameId> StackFrames::InnermostUsersOf(std::uint32_t node) {
+  const InnermostAnswer::Answer own = wrappers_.Of(node);
   if (own == InnermostAnswer::kNone) return std::nullopt;
   return own - 1;
 }

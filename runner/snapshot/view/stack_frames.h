@@ -74,6 +74,10 @@ class StackFrames {
   // if there is no other.
   [[nodiscard]] std::optional<FrameId> UserFrameOf(std::uint32_t node);
 
+  // Returns the innermost frame of the user's own code, wrapper or not: whatever shows whole stacks
+  // begins there, since two wrappers that one line calls are two.
+  [[nodiscard]] std::optional<FrameId> InnermostUsersOf(std::uint32_t node);
+
   // Returns the user's own frame, else the innermost one; nullopt for an empty stack.
   [[nodiscard]] std::optional<FrameId> CallSiteOf(std::uint32_t node);
 

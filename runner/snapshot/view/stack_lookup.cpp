@@ -85,7 +85,10 @@ std::size_t StackGrouping::GroupOf(std::uint32_t stack) {
     if (is_new) groups_.push_back({.name = std::move(text)});
     return known->second;
   }
-  const std::optional<FrameId> site = stacks_.frames().CallSiteOf(stack);
+  std::optional<FrameId> site = stacks_.frames().CallSiteOf(stack);
+  if (by_ == GroupBy::kStack && site && stacks_.frames().IsUsers(*site)) {
+    site = stacks_.frames().InnermostUsersOf(stack);
+  }
   const std::uint64_t key = by_ == GroupBy::kStack ? stack : SiteKeyOf(stacks_.frames(), stack);
   const auto [known, is_new] = by_key_.try_emplace(key, groups_.size());
   if (is_new) {

@@ -38,6 +38,17 @@ TEST(ReportPathTest, NamesAVariableThatIsNotSet) {
   EXPECT_THAT(Expanded("{env:NONE}.json"), HasSubstr("the environment has no NONE"));
 }
 
+TEST(ReportPathTest, RefusesOneFileForTwoReports) {
+  const auto problem = [](const std::vector<ReportRequest>& reports) {
+    const auto checked = CheckReportsDiffer(reports);
+    return checked ? std::string() : checked.error().message;
+  };
+  EXPECT_EQ(problem({{ReportFormat::kJson, "a"}, {ReportFormat::kHtml, "b"}}), "");
+  EXPECT_EQ(problem({{ReportFormat::kJson, "/dev/null"}, {ReportFormat::kHtml, "/dev/null"}}), "");
+  EXPECT_THAT(problem({{ReportFormat::kJson, "out/a"}, {ReportFormat::kHtml, "out/x/../a"}}),
+              HasSubstr("out/x/../a: another report has that file"));
+}
+
 TEST(ReportPathTest, NamesAPlaceholderThatThereIsNot) {
   EXPECT_THAT(Expanded("{host}.json"), HasSubstr("no placeholder '{host}'"));
   EXPECT_THAT(Expanded("{pid.json"), HasSubstr("a '{' without a '}'"));

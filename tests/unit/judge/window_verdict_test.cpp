@@ -92,6 +92,17 @@ TEST(DefaultPolicyTest, FailsWhatGrowsWithEachRepetition) {
                                              IsViolation(Metric::kSteadyBlocks, 1, "")));
 }
 
+TEST(DefaultPolicyTest, TellsAllThatIsUnconfirmed) {
+  Finding finding = RetainedFinding(Disposition::kUnconfirmed, {64, 1});
+  finding.explanation = "it hung";
+  Finding other = RetainedFinding(Disposition::kUnconfirmed, {36, 2});
+  other.stack.Edit()[*other.user_frame].function = "net::Other()";
+
+  EXPECT_THAT(DecidedOn({finding, other}).reason,
+              testing::StartsWith("100 B in 3 blocks retained by net::Pool::Grow "
+                                  "(/home/me/project/src/net/pool.cc:88) and 1 more call site: "));
+}
+
 class PassedDispositionTest : public testing::TestWithParam<Disposition> {};
 
 TEST_P(PassedDispositionTest, PassesByDefault) {

@@ -23,7 +23,7 @@ const TextStyle kPlainStyle = {Colour::kOff, sample::kProject};
 TEST(FailureTextTest, BeginsWithTheAnswerAndTheLimitThatApplied) {
   EXPECT_THAT(FailureText(FailingTest(), kPlainStyle),
               StartsWith("leakgate: 128 B in 2 blocks outstanding, budget 0 B "
-                         "(net · budgets/net.leakgate.json:14)\n"));
+                         "(net, budgets/net.leakgate.json:14)\n"));
 }
 
 TEST(FailureTextTest, NamesNoBudgetWhereNoFileSetsALimit) {
@@ -33,7 +33,7 @@ TEST(FailureTextTest, NamesNoBudgetWhereNoFileSetsALimit) {
 
 TEST(FailureTextTest, TellsWhatBecameOfAFinding) {
   EXPECT_THAT(FailureText(FailingUncoveredTest(), kPlainStyle),
-              HasSubstr("\n  128 B in 2 blocks · new · lost\n"));
+              HasSubstr("\n  128 B in 2 blocks, new, lost\n"));
 }
 
 TEST(FailureTextTest, ListsWhatDoesNotCountInALineEach) {
@@ -123,7 +123,7 @@ TEST(FailureTextTest, NamesTheOwner) {
   WindowResult window = FailingTest();
   sample::ChangeBudget(window, [](AppliedBudget& budget) { budget.owner = "net-team"; });
 
-  EXPECT_THAT(FailureText(window, kPlainStyle), HasSubstr(":14 · owner net-team)\n"));
+  EXPECT_THAT(FailureText(window, kPlainStyle), HasSubstr(":14, owner net-team)\n"));
 }
 
 TEST(FailureTextTest, GivesTheReasonOfAnOverride) {
@@ -139,7 +139,7 @@ TEST(FailureTextTest, TellsGrowthAfterWhatIsOutstanding) {
   window.violations.push_back(Over(Metric::kGrowthBytes, 128, 0, {"net.json", 20, ""}));
 
   EXPECT_THAT(FailureText(window, kPlainStyle),
-              HasSubstr("\n  and growth +128 B (+2 blocks), budget 0 B (net · net.json:20)\n"));
+              HasSubstr("\n  and growth +128 B (+2 blocks), budget 0 B (net, net.json:20)\n"));
 }
 
 TEST(FailureTextTest, TellsGrowthAloneInTheFirstLine) {
@@ -147,12 +147,12 @@ TEST(FailureTextTest, TellsGrowthAloneInTheFirstLine) {
   window.violations = {Over(Metric::kGrowthBytes, 128, 0, {"net.json", 20, ""})};
 
   EXPECT_THAT(FailureText(window, kPlainStyle),
-              StartsWith("leakgate: growth +128 B (+2 blocks), budget 0 B (net · net.json:20)\n"));
+              StartsWith("leakgate: growth +128 B (+2 blocks), budget 0 B (net, net.json:20)\n"));
 }
 
 TEST(FailureTextTest, ListsTheFindingsAfterAnEmptyLine) {
   EXPECT_THAT(FailureText(FailingTest(), kPlainStyle),
-              HasSubstr(")\n\n  128 B in 2 blocks · new\n  > net::Pool::Grow"));
+              HasSubstr(")\n\n  128 B in 2 blocks, new\n  > net::Pool::Grow"));
 }
 
 TEST(FailureTextTest, ListsAllOfTenFindings) {
@@ -221,7 +221,7 @@ TEST(FailureTextTest, EscapesControlCharactersWhereverTheyComeFrom) {
 
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
   EXPECT_THAT(text, HasSubstr("Failure in Evil\\x1b.Test\n"));
-  EXPECT_THAT(text, HasSubstr("(net\\x1b · net\\x1b.json:3 · owner team\\x1b)"));
+  EXPECT_THAT(text, HasSubstr("(net\\x1b, net\\x1b.json:3, owner team\\x1b)"));
   EXPECT_THAT(text, HasSubstr("because: why\\x1b\n"));
   EXPECT_THAT(text, HasSubstr("(rule\\x1b)"));
 }

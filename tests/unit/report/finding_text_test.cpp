@@ -21,20 +21,32 @@ std::string TextOf(const Finding& finding) {
 }
 
 TEST(FindingTextTest, BeginsWithTheAmountAndTheKind) {
-  EXPECT_THAT(TextOf(PoolFinding({64, 1})), StartsWith("  64 B in 1 block · new\n"));
+  EXPECT_THAT(TextOf(PoolFinding({64, 1})), StartsWith("  64 B in 1 block, new\n"));
 }
 
 TEST(FindingTextTest, NamesEachKind) {
   Finding finding = PoolFinding();
   finding.kind = AllocationKind::kMalloc;
-  EXPECT_THAT(TextOf(finding), HasSubstr("· malloc\n"));
+  EXPECT_THAT(TextOf(finding), HasSubstr(", malloc\n"));
   finding.kind = AllocationKind::kNewArray;
-  EXPECT_THAT(TextOf(finding), HasSubstr("· new[]\n"));
+  EXPECT_THAT(TextOf(finding), HasSubstr(", new[]\n"));
+}
+
+TEST(FindingTextTest, ShowsWhatALostBlockBeginsWith) {
+  Finding finding = PoolFinding({20, 1});
+  finding.contents = "48656c6c6f2c20776f726c6421000aff7f417a00";
+  EXPECT_THAT(TextOf(finding),
+              StartsWith("  20 B in 1 block, new\n"
+                         "    48 65 6c 6c 6f 2c 20 77 6f 72 6c 64 21 00 0a ff  |Hello, world!...|\n"
+                         "    7f 41 7a 00                                      |.Az.|\n"
+                         "  > "));
+  finding.contents = std::string(128, '0');
+  EXPECT_THAT(TextOf(finding), StartsWith("  20 B in 1 block, new\n  > "));
 }
 
 TEST(FindingTextTest, PutsTheUsersOwnFrameFirstAndMarksIt) {
   EXPECT_THAT(TextOf(PoolFinding()),
-              StartsWith("  64 B in 1 block · new\n  > net::Pool::Grow(unsigned long) "));
+              StartsWith("  64 B in 1 block, new\n  > net::Pool::Grow(unsigned long) "));
 }
 
 TEST(FindingTextTest, AlignsWhereTheFramesAre) {

@@ -37,7 +37,7 @@ std::string SitesOf(const std::vector<WindowResult>& windows) {
 TEST(MappedTextTest, IsEachCallSiteWhereALimitIsExceeded) {
   WindowResult window = WithMappings("A.B", {MappedFinding()});
   window.violations = {sample::Over(Metric::kMappedBytes, 4096, 0, {"net.json", 7, ""}, {4096, 1})};
-  EXPECT_THAT(MappedTextOf(window), AllOf(HasSubstr("  4096 B in 1 mapping · mapped file\n"),
+  EXPECT_THAT(MappedTextOf(window), AllOf(HasSubstr("  4096 B in 1 mapping, mapped file\n"),
                                           HasSubstr("> net::Pool::Grow(unsigned long)")));
 }
 

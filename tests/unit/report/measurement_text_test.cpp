@@ -22,7 +22,7 @@ Finding AllowedFinding() {
 
 TEST(MeasurementTextTest, NamesTheCallSiteWithItsStack) {
   const std::string text = MeasurementText({sample::PoolFinding()}, kStyle, kRoom);
-  EXPECT_THAT(text, HasSubstr("64 B in 1 block · new\n"));
+  EXPECT_THAT(text, HasSubstr("64 B in 1 block, new\n"));
   EXPECT_THAT(text, HasSubstr("> net::Pool::Grow(unsigned long)         src/net/pool.cc:88\n"));
 }
 

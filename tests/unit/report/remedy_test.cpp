@@ -120,7 +120,7 @@ TEST(RemedyTest, AddsUpWhatOneAllowanceCovers) {
   EXPECT_THAT(RemedyJson(window), HasSubstr(R"("bytes": 160, "blocks": 3)"));
 }
 
-TEST(RemedyTest, AllowsThreeCallSitesAtMost) {
+TEST(RemedyTest, AllowsAllCallSites) {
   WindowResult window = FailingCoveredTest();
   window.findings.clear();
   for (const char* const function : {"net::A()", "net::B()", "net::C()", "net::D()"}) {
@@ -130,7 +130,51 @@ TEST(RemedyTest, AllowsThreeCallSitesAtMost) {
   const BudgetFile budget =
       Parse(R"({"component": "net", "allowances": [)" + RemedyJson(window) + "]}");
 
-  EXPECT_THAT(budget.allowances, testing::SizeIs(3));
+  EXPECT_THAT(budget.allowances, testing::SizeIs(4));
+}
+
+TEST(RemedyTest, OfVeryManyCallSitesIsTheCommandThatWritesAll) {
+  WindowResult window = FailingCoveredTest();
+  window.findings.clear();
+  for (int i = 0; i < 13; ++i) {
+    window.findings.push_back(sample::LostFinding());
+    window.findings.back().stack.Edit()[2].function = "net::F" + std::to_string(i) + "()";
+  }
+  EXPECT_EQ(RemedyText(window),
+            "fix it, or allow it by 13 entries, which leakgate budget init writes");
+}
+
+TEST(RemedyTest, OfDescriptorsBesidesIsAnOverrideBesides) {
+  WindowResult window = FailingUncoveredTest();
+  window.violations.push_back(Over(Metric::kSteadyFileDescriptors, 2, 0));
+  const BudgetFile budget = Parse(RemedyJson(window));
+
+  EXPECT_THAT(budget.allowances, testing::SizeIs(1));
+  ASSERT_THAT(budget.overrides, testing::SizeIs(1));
+  EXPECT_EQ(budget.overrides[0].limits.test.file_descriptors->value, 2);
+}
+
+TEST(RemedyTest, OfOthersCodeBesidesNamesBothFiles) {
+  WindowResult window = FailingCoveredTest();
+  AppliedBudget pool = sample::BudgetOf("pool");
+  pool.file = "pool.leakgate.json";
+  window.code_budgets = {std::make_shared<const AppliedBudget>(pool)};
+  window.findings.push_back(sample::LostFinding());
+  window.findings.back().component = "pool";
+
+  EXPECT_THAT(RemedyText(window),
+              testing::AllOf(HasSubstr("in \"allowances\" of net.leakgate.json: {"),
+                             HasSubstr("; and in \"allowances\" of pool")));
+}
+
+TEST(RemedyTest, OfWhatIsUnconfirmedAllowsAllOfIt) {
+  WindowResult window = sample::UnconfirmedTest();
+  window.budget = NoBudget();
+  window.findings.push_back(sample::RetainedFinding(Disposition::kUnconfirmed, {36, 1}));
+  window.findings.push_back(sample::RetainedFinding(Disposition::kOneTime, {1000, 1}));
+
+  EXPECT_THAT(RemedyText(window), StartsWith("free it in the test, or give its repetitions more"));
+  EXPECT_THAT(RemedyJson(window), HasSubstr(R"("bytes": 100, "blocks": 2)"));
 }
 
 TEST(RemedyTest, OfOthersCodeGoesIntoTheirBudgetFile) {

@@ -57,6 +57,18 @@ TEST_F(MergedRunsTest, FailsWhereOneRunDoesAndNamesTheTestAndItsBinary) {
   EXPECT_THAT(Summary(), HasSubstr("HttpTest.KeepAlive (build/b)\n"));
 }
 
+TEST_F(MergedRunsTest, CountsATestAsSkippedWhereNoRunHadItRun) {
+  RunResult skipped = merging::PassingRun("a");
+  skipped.windows.front().status = TestStatus::kSkipped;
+  Add(skipped);
+  Add(merging::PassingRun("b"));
+  EXPECT_EQ(Summary(), "leakgate: 2 runs of 2 binaries; 2 tests: 1 pass, 1 skipped\n");
+  RunResult later = merging::PassingRun("a");
+  later.arguments = {"--again"};
+  Add(later);
+  EXPECT_THAT(Summary(), HasSubstr("; 2 tests: 2 pass\n"));
+}
+
 TEST_F(MergedRunsTest, NoRunIsNoPass) {
   EXPECT_EQ(Code(), 3);
   EXPECT_THAT(Summary(), HasSubstr("leakgate: inconclusive; no runs\n"));

@@ -130,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(, FinalExitCodeTest,
 TEST(RefineStatusesTest, TellsSkippedFromFailed) {
   std::vector<WindowResult> windows = {TestWindow("S.A", Verdict::kPass, TestStatus::kNotPassed),
                                        TestWindow("S.B", Verdict::kPass, TestStatus::kNotPassed)};
-  RefineStatuses({{"S.A", TestStatus::kSkipped}, {"S.B", TestStatus::kFailed}}, windows);
+  RefineStatuses({{"S.A", TestStatus::kSkipped}, {"S.B", TestStatus::kFailed}}, {1, {}}, windows);
   EXPECT_EQ(windows[0].status, TestStatus::kSkipped);
   EXPECT_EQ(windows[1].status, TestStatus::kFailed);
 }
@@ -139,7 +139,7 @@ TEST(RefineStatusesTest, ConcernsTheLastIterationOnly) {
   std::vector<WindowResult> windows = {
       TestWindow("S.A", Verdict::kPass, TestStatus::kNotPassed, 1),
       TestWindow("S.A", Verdict::kPass, TestStatus::kNotPassed, 2)};
-  RefineStatuses({{"S.A", TestStatus::kSkipped}}, windows);
+  RefineStatuses({{"S.A", TestStatus::kSkipped}}, {1, {}}, windows);
   EXPECT_EQ(windows[0].status, TestStatus::kNotPassed);
   EXPECT_EQ(windows[1].status, TestStatus::kSkipped);
 }
@@ -148,8 +148,17 @@ TEST(RefineStatusesTest, ConcernsTheLastIterationOnly) {
 // another run's.
 TEST(RefineStatusesTest, NeverMakesAPassOfWhatDidNotPass) {
   std::vector<WindowResult> windows = {TestWindow("S.A", Verdict::kPass, TestStatus::kNotPassed)};
-  RefineStatuses({{"S.A", TestStatus::kPassed}}, windows);
+  RefineStatuses({{"S.A", TestStatus::kPassed}}, {1, {}}, windows);
   EXPECT_EQ(windows[0].status, TestStatus::kNotPassed);
+}
+
+TEST(RefineStatusesTest, OfAProgramThatExitsWithZeroNoTestHasFailed) {
+  std::vector<WindowResult> windows = {
+      TestWindow("S.A", Verdict::kPass, TestStatus::kNotPassed, 1),
+      TestWindow("S.A", Verdict::kPass, TestStatus::kNotPassed, 2)};
+  RefineStatuses({}, {0, {}}, windows);
+  EXPECT_EQ(windows[0].status, TestStatus::kSkipped);
+  EXPECT_EQ(windows[1].status, TestStatus::kSkipped);
 }
 
 TEST(NoteUnendedTest, MakesATestThatTheProgramDidNotSurviveInconclusive) {

@@ -95,6 +95,31 @@ TEST(IssueTest, IsAtTheCallSiteOfWhatIsLeftMapped) {
   EXPECT_EQ(issues[0].position, (FilePosition{"src/net/pool.cc", 88}));
 }
 
+TEST(IssueGroupsTest, CountsBlocksAndMappingsOfOneLineApart) {
+  std::vector<WindowResult> windows;
+  for (const char* const name : {"HttpTest.A", "HttpTest.B"}) {
+    WindowResult window = sample::FailingTest();
+    window.name = name;
+    window.findings = {sample::PoolFinding({16, 1})};
+    window.mappings = {sample::PoolFinding({128, 2})};
+    window.mappings[0].kind = AllocationKind::kMapped;
+    for (Finding* const finding : {&window.findings[0], &window.mappings[0]}) {
+      finding->disposition = Disposition::kSteady;
+      finding->reach = Reach::kRetained;
+    }
+    window.violations = {sample::Over(Metric::kSteadyBytes, 16, 0, {}),
+                         sample::Over(Metric::kSteadyMappedBytes, 128, 0, {})};
+    windows.push_back(window);
+  }
+  const RunResult run = sample::RunOf(windows);
+  IssueGroups groups;
+  VisitIssues(run, sample::kProject, [&](const Issue& issue) { groups.Add(issue); });
+  ASSERT_THAT(groups.Groups(), SizeIs(1));
+  EXPECT_THAT(groups.Groups()[0].title,
+              StartsWith("32 B in 2 blocks retained, growing each time, "
+                         "256 B in 4 mappings retained, growing each time, by net::Pool::Grow"));
+}
+
 TEST(IssueTest, IsAtTheCallSiteThatAllocatedMostOfTooMuch) {
   WindowResult window = sample::FailingTest();
   window.findings.clear();

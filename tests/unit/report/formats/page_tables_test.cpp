@@ -54,21 +54,5 @@ TEST(PageTablesTest, MarksTheUsersOwnFramesAndInlinedOnes) {
   EXPECT_EQ(frames[11], PageTables::kInlined | PageTables::kUsers);
 }
 
-TEST(PageTablesTest, SharesThePatternsOfOneCallSite) {
-  PageTables tables;
-  const Finding one = FindingOf({FrameNamed("net::Pool::Grow()"), FrameNamed("main")});
-  const Finding other = FindingOf({FrameNamed("net::Pool::Grow()"), FrameNamed("g()")});
-  const int pattern = tables.Pattern(one, tables.Stack(one.stack));
-
-  EXPECT_NE(pattern, 0);
-  EXPECT_EQ(tables.Pattern(other, tables.Stack(other.stack)), pattern);
-}
-
-TEST(PageTablesTest, HasNoPatternForAStackWithoutFrames) {
-  PageTables tables;
-
-  EXPECT_EQ(tables.Pattern(FindingOf({}), 0), 0);
-}
-
 }  // namespace
 }  // namespace leakgate
