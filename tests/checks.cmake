@@ -47,6 +47,9 @@ add_test(NAME checks.package
   COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/package/refusals.py
           --leakgate $<TARGET_FILE:leakgate> --agent $<TARGET_FILE:leakgate_agent>)
 
+# What ci/release writes beside the packages, and what it refuses.
+add_test(NAME checks.release COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/package/release.py)
+
 # What each processor is held against: ci/aarch64 does the same there.
 add_test(NAME verdicts COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/verdicts.py
   --leakgate $<TARGET_FILE:leakgate> --fixtures ${PROJECT_BINARY_DIR}/fixtures)
