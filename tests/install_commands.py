@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the commands by which README.md has people build and install leakgate, exactly as they are
 written there, in a copy of the sources, and with a home of its own; what is installed then gates a
-test. That takes minutes. With --quick it installs nothing, and has the build tool only say what it
+test, and so does action.yml, which builds the same without an archive. That takes minutes. With --quick it installs nothing, and has the build tool only say what it
 would do: that the commands work, and build what people install and none of our tests.
 
 Usage: tests/install_commands.py [--quick]
@@ -15,7 +15,8 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/support"))
-from readme import install_commands  # noqa: E402: found by the line above
+from github_action import action_steps, runner_variables  # noqa: E402: found by the line above
+from readme import install_commands  # noqa: E402
 
 LEAKS = """#include <gtest/gtest.h>
 TEST(Cache, KeepsWhatItIsGiven) { *new volatile int = 1; }
@@ -35,10 +36,10 @@ class Copy:
             copy = shutil.copytree if source.is_dir() else shutil.copy
             copy(source, folder / name)
 
-    def run(self, command: str, exit_code: int = 0) -> str:
+    def run(self, command: str, exit_code: int = 0, variables: dict[str, str] | None = None) -> str:
         print(f"$ {command}", flush=True)
-        done = subprocess.run(["bash", "-c", command], cwd=self.folder, env=self._environment, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+        done = subprocess.run(["bash", "-e", "-c", command], cwd=self.folder, env=self._environment | (variables or {}),
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
         if done.returncode != exit_code:
             sys.exit(f"{done.stdout[-4000:]}\nexit code {done.returncode}, not {exit_code}")
         return done.stdout
@@ -46,6 +47,9 @@ class Copy:
 
 def check_plan(copy: Copy) -> None:
     setup, configure, build, _ = install_commands()
+    lines = [line.strip() for line in action_steps({}, str(copy.folder))[0].script.splitlines()]
+    if any(command not in lines for command in (setup, configure, build)):
+        sys.exit("action.yml does not build leakgate by the README's commands")
     copy.run(f"bash -n {setup}")
     copy.run(configure)
     copy.run(f"{build} -- -n")
@@ -71,6 +75,17 @@ def check_installation(copy: Copy) -> None:
     print("what was installed gates a test")
 
 
+def check_action(copy: Copy) -> None:
+    (copy.folder / "runner").mkdir()
+    *before, gate = action_steps({"build": "true", "command": "./cache_test"}, str(copy.folder))
+    for step in before:
+        copy.run(step.script, variables=runner_variables(str(copy.folder / "runner")) | step.variables)
+    said = copy.run(gate.script, exit_code=1, variables=runner_variables(str(copy.folder / "runner")) | gate.variables)
+    if "::error file=cache_test.cpp" not in said:
+        sys.exit(f"the action does not tell of the leak:\n{said}")
+    print("the action builds leakgate, and gates a test")
+
+
 def main() -> None:
     if sys.argv[1:] not in ([], ["--quick"]):
         sys.exit("usage: tests/install_commands.py [--quick]")
@@ -80,6 +95,7 @@ def main() -> None:
             check_plan(copy)
         else:
             check_installation(copy)
+            check_action(copy)
 
 
 if __name__ == "__main__":
