@@ -1,10 +1,11 @@
-// Makes the README's picture, docs/report.png, from a real run of many_causes:
+// Makes the README's picture, docs/report.png, from the run that the README shows, of
+// examples/no_rebuild:
 //
 //   npm ci && node picture.mjs BUILD_FOLDER
 //
-// The build has the fixtures: `cmake --build --preset dev`. CHROMIUM names the browser.
+// The build has the examples: `cmake --build --preset dev`. CHROMIUM names the browser.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -26,10 +27,12 @@ function fail(text) {
 function failingReport(build, folder) {
   const page = join(folder, 'report.html');
   const runner = join(build, 'bin/leakgate');
-  const suite = join(build, 'fixtures/many_causes_listener');
-  for (const needed of [runner, suite, browserPath]) if (!existsSync(needed)) fail(`${needed} is not there; build it, or name another build folder`);
-  const run = spawnSync(runner, ['run', '--quiet', '--report', `html=${page}`, '--', suite], { stdio: 'ignore' });
-  if (run.status !== 1) fail(`the run of ${suite} ended with ${run.status} instead of 1`);
+  const example = join(build, 'examples/example_no_rebuild');
+  for (const needed of [runner, example, browserPath]) if (!existsSync(needed)) fail(`${needed} is not there; build it, or name another build folder`);
+  mkdirSync(join(folder, 'build'));
+  copyFileSync(example, join(folder, 'build/my_tests'));
+  const run = spawnSync(runner, ['run', '--report', `html=${page}`, '--', 'build/my_tests'], { cwd: folder, stdio: 'inherit' });
+  if (run.status !== 1) fail(`the run of ${example} ended with ${run.status} instead of 1`);
   return page;
 }
 
