@@ -10,6 +10,8 @@ if(LEAKGATE_ARM_ROOT)
   # leakgate writes its manual pages itself. All files but the libraries are this system's.
   set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static ${LEAKGATE_ARM_ROOT}/lib/ld-linux-aarch64.so.1
       --library-path ${LEAKGATE_ARM_ROOT}/lib/aarch64-linux-gnu)
+  # Boost.Asio's headers have their own paths in the program.
+  set(CMAKE_CXX_FLAGS_INIT -fmacro-prefix-map=${LEAKGATE_ARM_ROOT}=)
 endif()
 set(leakgate_link "--sysroot=${LEAKGATE_SYSROOT} -B${leakgate_libraries} -L${leakgate_libraries}")
 set(CMAKE_MODULE_LINKER_FLAGS_INIT "${leakgate_link}")
