@@ -6,6 +6,28 @@
 # building tests.
 include(CMakePackageConfigHelpers)
 
+# Moves the debug information of a program or library into a file below .debug beside it, where debuggers look: it is
+# ten times as large as the rest. With `cmake --install --strip`, and in packages, CMake has left it out already.
+function(leakgate_install_debug_file target folder)
+  if(NOT CMAKE_OBJCOPY)
+    return()
+  endif()
+  install(CODE "
+    if(NOT CMAKE_INSTALL_DO_STRIP)
+      set(leakgate_folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${folder}\")
+      set(leakgate_debug \"\${leakgate_folder}/.debug/$<TARGET_FILE_NAME:${target}>.debug\")
+      message(STATUS \"Installing: \${leakgate_debug}\")
+      file(MAKE_DIRECTORY \"\${leakgate_folder}/.debug\")
+      execute_process(COMMAND \"${CMAKE_OBJCOPY}\" --only-keep-debug --compress-debug-sections
+        \"$<TARGET_FILE:${target}>\" \"\${leakgate_debug}\" COMMAND_ERROR_IS_FATAL ANY)
+      execute_process(COMMAND \"${CMAKE_OBJCOPY}\" --strip-all --remove-section=.gnu_debuglink
+        \"--add-gnu-debuglink=\${leakgate_debug}\" \"\${leakgate_folder}/$<TARGET_FILE_NAME:${target}>\"
+        COMMAND_ERROR_IS_FATAL ANY)
+      file(CHMOD \"\${leakgate_debug}\" PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
+      list(APPEND CMAKE_INSTALL_MANIFEST_FILES \"\${CMAKE_INSTALL_PREFIX}/${folder}/.debug/$<TARGET_FILE_NAME:${target}>.debug\")
+    endif()" COMPONENT runner)
+endfunction()
+
 install(DIRECTORY plugin/include/leakgate DESTINATION include COMPONENT dev)
 install(FILES plugin/listener/listener.cpp plugin/listener/gtest_main.cpp
         DESTINATION share/leakgate/listener COMPONENT dev)
@@ -14,6 +36,8 @@ install(TARGETS leakgate_calls leakgate_allowance leakgate_listener leakgate_gte
 if(LEAKGATE_BUILD_RUNNER)
   install(TARGETS leakgate EXPORT leakgate RUNTIME DESTINATION bin COMPONENT runner)
   install(TARGETS leakgate_agent LIBRARY DESTINATION lib COMPONENT runner)
+  leakgate_install_debug_file(leakgate bin)
+  leakgate_install_debug_file(leakgate_agent lib)
   install(FILES LICENSE DESTINATION share/doc/leakgate COMPONENT runner)
   if(LEAKGATE_NOTICES)  # the licences of linked libraries, from ci/package
     install(DIRECTORY ${LEAKGATE_NOTICES} DESTINATION share/doc/leakgate COMPONENT runner)
@@ -31,6 +55,12 @@ if(LEAKGATE_BUILD_RUNNER)
     COMMAND ${CMAKE_COMMAND} -E touch ${written}/written
     DEPENDS leakgate COMMENT "Writing manual pages and shell completion" VERBATIM)
   add_custom_target(leakgate_terminal ALL DEPENDS ${written}/written)
+  # Who has built leakgate alone has not built these.
+  install(CODE "
+    if(NOT EXISTS \"${written}/written\" OR \"$<TARGET_FILE:leakgate>\" IS_NEWER_THAN \"${written}/written\")
+      execute_process(COMMAND \"${CMAKE_COMMAND}\" --build \"${PROJECT_BINARY_DIR}\" --target leakgate_terminal
+        COMMAND_ERROR_IS_FATAL ANY)
+    endif()" COMPONENT runner)
   install(DIRECTORY ${written}/man1 DESTINATION share/man COMPONENT runner)
   install(FILES ${written}/leakgate
           DESTINATION share/bash-completion/completions COMPONENT runner)
