@@ -38,7 +38,8 @@ if(LEAKGATE_BUILD_RUNNER)
   install(TARGETS leakgate_agent LIBRARY DESTINATION lib COMPONENT runner)
   leakgate_install_debug_file(leakgate bin)
   leakgate_install_debug_file(leakgate_agent lib)
-  install(FILES LICENSE DESTINATION share/doc/leakgate COMPONENT runner)
+  install(FILES LICENSE README.md DESTINATION share/doc/leakgate COMPONENT runner)
+  install(DIRECTORY docs DESTINATION share/doc/leakgate COMPONENT runner)  # which leakgate help prints
   if(LEAKGATE_NOTICES)  # the licences of linked libraries, from ci/package
     install(DIRECTORY ${LEAKGATE_NOTICES} DESTINATION share/doc/leakgate COMPONENT runner)
   endif()

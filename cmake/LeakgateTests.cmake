@@ -11,7 +11,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/LeakgateText.cmake)
 
 function(_leakgate_check_arguments function unparsed confirm)
   if(NOT "${unparsed}" STREQUAL "")
-    message(FATAL_ERROR "${function}: unknown arguments: ${unparsed}; docs/cmake.md has them all")
+    message(FATAL_ERROR "${function}: unknown arguments: ${unparsed}; leakgate help cmake has them all")
   endif()
   if(NOT "${confirm}" MATCHES "^(after|inline|off|)$")
     message(FATAL_ERROR "${function}: CONFIRM ${confirm}: no such way; write CONFIRM after, inline or off")

@@ -18,6 +18,7 @@ namespace {
 // Help, manual pages and the like, which need nothing.
 bool OnlyPrints(const leakgate::Command& command) {
   return std::holds_alternative<leakgate::PrintCommand>(command) ||
+         std::holds_alternative<leakgate::ShowPageCommand>(command) ||
          std::holds_alternative<leakgate::FrameworkCommand>(command);
 }
 
@@ -31,6 +32,13 @@ leakgate::Expected<int> RunMain(const std::vector<std::string>& arguments) {
   }
   if (!leakgate::LooksAtSnapshots(*command)) leakgate::HideVariable("DEBUGINFOD_URLS");
   return std::visit([](auto& chosen) { return leakgate::Execute(std::move(chosen)); }, *command);
+}
+
+// A message says what to do behind a semicolon. Of one that does not, a page of the documents says
+// it.
+std::string WithRemedy(const std::string& message) {
+  const bool has_remedy = message.find(';') != std::string::npos;
+  return message + (has_remedy ? "" : "; see leakgate help troubleshooting");
 }
 
 void PrintRefusal(const std::exception& error) {
@@ -49,16 +57,16 @@ int main(int argc, char** argv) {
   try {
     const leakgate::Expected<int> exit_code = RunMain({argv + 1, argv + argc});
     if (exit_code) return leakgate::ExitCodeAfterOutput(*exit_code);
-    leakgate::PrintMessage(exit_code.error().message);
+    leakgate::PrintMessage(WithRemedy(exit_code.error().message));
     return static_cast<int>(exit_code.error().exit_code);
   } catch (const std::system_error& error) {
     PrintRefusal(error);
   } catch (const boost::system::system_error& error) {  // of Boost.Process
     PrintRefusal(error);
   } catch (const leakgate::TimeIsUp& error) {
-    leakgate::PrintMessage(error.what());
+    leakgate::PrintMessage(WithRemedy(error.what()));
   } catch (const std::exception& error) {
-    leakgate::PrintMessage(fmt::format("internal error: {}", error.what()));
+    leakgate::PrintMessage(WithRemedy(fmt::format("internal error: {}", error.what())));
   }
   return static_cast<int>(leakgate::ExitCode::kInconclusive);
 }

@@ -73,6 +73,11 @@ def check_installation(copy: Copy) -> None:
     if "Failure in Cache.KeepsWhatItIsGiven" not in said:
         sys.exit(f"what was installed does not tell of the leak:\n{said}")
     print("what was installed gates a test")
+    sections = copy.run("readelf -WS ~/.local/bin/leakgate ~/.local/lib/libleakgate_agent.so")
+    if ".debug_info" in sections or sections.count(".gnu_debuglink") != 2:
+        sys.exit(f"what was installed has not its debug information apart:\n{sections}")
+    copy.run("~/.local/bin/leakgate help troubleshooting | grep '^# Troubleshooting'")
+    print("without its debug information, and with its documents")
 
 
 def check_action(copy: Copy) -> None:

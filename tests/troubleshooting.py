@@ -115,7 +115,9 @@ OTHER_TEXTS = {
     "and {} ({}); all are in the JSON report",
     "{} given again, counted once", "{} more, which the runs name", "and more tests",
     "{} known from baseline ({})", "{}:{}: {} removed: nothing used it", "ok: component {}, {}, {}",
-    "leakgate: budget files: {}, errors: {}, warnings: {}",
+    "leakgate: budget files: {}, errors: {}, warnings: {}{}",
+    # where the remedy is
+    "see leakgate help budgets", "see leakgate help troubleshooting", "what helps: leakgate help troubleshooting",
     "runs added to {}: {}; there already: {}",
 }
 # Messages of few words, or in files that print much else.

@@ -34,6 +34,12 @@ std::string Libraries() {
       CLI11_VERSION, ::sqlite3_libversion(), ::zlibVersion());
 }
 
+// The build tree or the prefix that this program is in.
+std::filesystem::path InstallationRoot() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path().parent_path();
+}
+
 }  // namespace
 
 std::string VersionText() {
@@ -49,9 +55,11 @@ std::string VersionNumber() { return LEAKGATE_VERSION; }
 std::string BuildDate() { return LEAKGATE_BUILD_DATE; }
 
 std::filesystem::path FindAgent() {
-  std::error_code error;
-  const std::filesystem::path runner = std::filesystem::read_symlink("/proc/self/exe", error);
-  return runner.parent_path().parent_path() / LEAKGATE_LIBDIR / "libleakgate_agent.so";
+  return InstallationRoot() / LEAKGATE_LIBDIR / "libleakgate_agent.so";
+}
+
+std::filesystem::path FindDocument(const std::string& name) {
+  return InstallationRoot() / "share/doc/leakgate/docs" / (name + ".md");
 }
 
 }  // namespace leakgate

@@ -71,7 +71,7 @@ enum class ValueKind {
   kChoice,   // one of its choices
   kFile,     // a path
   kReport,   // FORMAT=FILE: a choice, then a path
-  kCommand,  // one of leakgate's own commands
+  kCommand,  // one of leakgate's own commands, or one of its choices
 };
 
 struct OptionValue {

@@ -380,9 +380,12 @@ std::string SummaryText(const RunResult& result, const TextStyle& style, Summary
   const std::string table = shows_all || failures.size() <= kMostRows
                                 ? FailureTable(failures)
                                 : FirstRows(causes, style.base_directory);
-  std::string text = AnswerLine(result, CausesClause(causes, failures.size()), style.colour) +
-                     table + ReasonLines(result, Verdict::kInconclusive, result.reasons) +
-                     ReasonLines(result, Verdict::kUnconfirmed, {}) + UnconfirmedRemedies(result);
+  std::string text =
+      AnswerLine(result, CausesClause(causes, failures.size()), style.colour) + table;
+  const std::string inconclusive = ReasonLines(result, Verdict::kInconclusive, result.reasons);
+  if (!inconclusive.empty())
+    text += inconclusive + Line("what helps: leakgate help troubleshooting");
+  text += ReasonLines(result, Verdict::kUnconfirmed, {}) + UnconfirmedRemedies(result);
   if (!is_quiet) {
     text += PassedLines(result, style, detail) + MappedLines(result, style, detail) +
             HeldAtEndLine(result) + BaselineLine(result);

@@ -13,15 +13,11 @@ import subprocess
 HERE = pathlib.Path(__file__).resolve().parent
 # What the runner needs on Debian 12, as dpkg-shlibdeps finds out: its other libraries are linked in.
 NEEDED = {"libc6"}
-COMMANDS = {"", "-run", "-doctor", "-explain", "-budget", "-budget-schema", "-budget-check", "-budget-init",
-            "-budget-ratchet", "-merge", "-history", "-history-add", "-history-show", "-history-trend",
-            "-session", "-session-start", "-session-exec", "-session-update", "-session-query",
-            "-session-list", "-session-stop", "-snapshot", "-snapshot-config", "-snapshot-take",
-            "-snapshot-periodic", "-snapshot-show", "-snapshot-diff", "-snapshot-export", "-framework", "-completion", "-man"}
-RUNNER_FILES = {"bin/leakgate", "lib/libleakgate_agent.so", "share/doc/leakgate/LICENSE",
+DOCUMENTS = HERE.parents[1] / "docs"
+RUNNER_FILES = {"bin/leakgate", "lib/libleakgate_agent.so", "share/doc/leakgate/LICENSE", "share/doc/leakgate/README.md",
                 "share/bash-completion/completions/leakgate", "share/zsh/site-functions/_leakgate",
                 "share/fish/vendor_completions.d/leakgate.fish",
-                *(f"share/man/man1/leakgate{command}.1" for command in COMMANDS)}
+                *(f"share/doc/leakgate/docs/{path.relative_to(DOCUMENTS)}" for path in DOCUMENTS.rglob("*") if path.is_file())}
 DEV_FILES = {"include/leakgate/listener.h", "share/leakgate/listener/gtest_main.cpp",
              "lib/cmake/leakgate/leakgateConfig.cmake", "lib/cmake/leakgate/LeakgateTests.cmake"}
 
@@ -35,6 +31,11 @@ def output_of(*command: object, code: int = 0, **options) -> str:
 
 def files_below(folder: pathlib.Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+
+def pages_of(leakgate: pathlib.Path, scratch: pathlib.Path) -> set[str]:
+    output_of(leakgate, "man", "-o", scratch / "pages")
+    return {f"share/man/man1/{name}" for name in files_below(scratch / "pages")}
 
 
 def require(what: str, is_right: bool) -> None:
@@ -76,9 +77,12 @@ def main() -> None:
 
     root = scratch / "root"
     output_of("dpkg-deb", "-x", runner, root)
-    require("leakgate has the runner, the agent, pages and completion, and no more", files_below(root / "usr") == RUNNER_FILES)
+    require("leakgate has the runner, the agent, documents, pages and completion, and no more",
+            files_below(root / "usr") == RUNNER_FILES | pages_of(root / "usr/bin/leakgate", scratch))
     page = output_of("man", "-M", root / "usr/share/man", "leakgate-run", env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"})
     require("man finds the page of a command", "leakgate-run - run a test binary" in " ".join(page.split()))
+    require("leakgate finds the page of a topic",
+            output_of(root / "usr/bin/leakgate", "help", "budgets") == (DOCUMENTS / "budgets.md").read_text())
     require("leakgate says its version", output_of(root / "usr/bin/leakgate", "--version").startswith("leakgate "))
     output_of("dpkg-deb", "-x", dev, root)
     require("leakgate-dev has what tests are built with", DEV_FILES <= files_below(root / "usr"))

@@ -61,6 +61,7 @@ const std::map<std::string, std::string> kCommands = {
     {"leakgate-top", "top {session} --json --stop-after 2 --every 10ms"},
     {"leakgate-doctor", "doctor {program}"},
     {"leakgate-framework", "framework"},
+    {"leakgate-help", "help budgets"},
     {"leakgate-completion", "completion bash"},
     {"leakgate-man", "man budget check"},
 };

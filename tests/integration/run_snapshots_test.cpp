@@ -127,7 +127,7 @@ TEST_F(RunSnapshotsTest, AreEnabledAlreadyAndCannotBeDisabled) {
 // Its parent may not have waited for it yet; then it can still be named.
 auto NoneTraces(const std::string& pid) {
   const std::string none = "leakgate: no session and no run traces PID " + pid;
-  return AnyOf(none + ", and there is no such process\n",
+  return AnyOf(none + ", and there is no such process; see leakgate help troubleshooting\n",
                none + "; enable it: leakgate snapshot config --pid " + pid + " enable\n");
 }
 

@@ -19,7 +19,7 @@ from terminal import Checks, Terminal  # noqa: E402
 
 FORMATS = set()  # of reports, as leakgate lists them
 COMMANDS = {"run", "record", "recording", "top", "adopt", "doctor", "explain", "budget", "merge", "history", "session", "snapshot", "framework",
-            "completion", "man"}
+            "help", "completion", "man"}
 # What is typed, and all that must be offered for the last word, and nothing else.
 OFFERED = {
     "leakgate ": COMMANDS,
@@ -35,6 +35,7 @@ OFFERED = {
     "leakgate merge results me": {"merged.json"},
     "leakgate completion ": {"bash", "zsh", "fish"},
     "leakgate man m": {"merge", "man"},
+    "leakgate help b": {"budget", "budgets"},
     # behind two dashes, the program's own: tool_of_tests has a completion in each shell
     "leakgate run -- tool_of_te": {"tool_of_tests"},
     "leakgate run --budgets tests -- tool_of_tests b": {"banana", "blueberry"},

@@ -228,18 +228,10 @@ Expected<Command> Complete(const std::string& name, const std::vector<CommandDef
   return found->complete(program);
 }
 
-// `leakgate help budget check` is `leakgate budget check --help`.
-std::vector<std::string> WithoutHelpCommand(std::vector<std::string> arguments) {
-  if (arguments.empty() || arguments.front() != "help") return arguments;
-  arguments.erase(arguments.begin());
-  arguments.emplace_back("--help");
-  return arguments;
-}
-
 }  // namespace
 
 Expected<Command> ParseCommandLine(const std::vector<std::string>& arguments) {
-  const Halves halves = Split(WithoutHelpCommand(arguments));
+  const Halves halves = Split(arguments);
   const std::vector<CommandDefinition> commands = DefineCommandsFor(halves.options);
   Parser parser(commands);
   try {

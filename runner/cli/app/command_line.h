@@ -34,10 +34,11 @@ template <typename Command>
 
 // A command line comes to one of these. Each command's file declares its options, checks them
 // together, and executes the command.
-using Command = WithProfiler<RunCommand, AdoptCommand, DoctorCommand, FrameworkCommand,
-                             PrintCommand, WriteManPagesCommand, BudgetCheckCommand,
-                             BudgetInitCommand, BudgetRatchetCommand, ExplainCommand, MergeCommand,
-                             HistoryAddCommand, HistoryShowCommand, HistoryTrendCommand>;
+using Command =
+    WithProfiler<RunCommand, AdoptCommand, DoctorCommand, FrameworkCommand, PrintCommand,
+                 ShowPageCommand, WriteManPagesCommand, BudgetCheckCommand, BudgetInitCommand,
+                 BudgetRatchetCommand, ExplainCommand, MergeCommand, HistoryAddCommand,
+                 HistoryShowCommand, HistoryTrendCommand>;
 
 struct CommandDefinition {
   std::string name;    // "budget check"

@@ -1,11 +1,15 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "runner/budget/read_budget.h"
+#include "runner/budget/wording.h"
 #include "runner/cli/app/command_line.h"
+#include "runner/cli/installation.h"
 #if LEAKGATE_PROFILER
 #include "runner/cli/profiler/files_of_tests.h"
 #endif
@@ -44,6 +48,33 @@ CommandDefinition Define(std::string name) {
 }
 
 CommandDefinition DefineGroup(std::string name) { return {std::move(name), {}, {}}; }
+
+std::string_view WithoutEnding(std::string_view page) {
+  return page.substr(0, page.ends_with(".md") ? page.size() - 3 : page.size());
+}
+
+Expected<Command> CompleteHelp(const HelpRequest& request, const ProgramLine& program) {
+  LEAKGATE_TRY(RequireNoProgram("help", program));
+  const std::vector<CommandPage> pages = AllPages();
+  if (request.words.empty()) {
+    return Command(PrintCommand{HelpText(pages.front(), pages) + '\n' + DocumentPagesText()});
+  }
+  const std::string name = fmt::format("{}", fmt::join(request.words, " "));
+  std::vector<std::string_view> known;
+  for (const CommandPage& page : pages) {
+    if (page.prose.name == name) return Command(PrintCommand{HelpText(page, pages)});
+    known.push_back(page.prose.name);
+  }
+  for (const Term& page : DocumentPages()) {
+    const std::string_view topic = WithoutEnding(page.term);
+    if (topic == WithoutEnding(name))
+      return Command(ShowPageCommand{FindDocument(std::string(topic))});
+    known.push_back(topic);
+  }
+  const std::optional<std::string_view> nearest = FindNearestWord(name, known);
+  return UsageError(fmt::format("no command and no page has the name '{}'{}; see leakgate help",
+                                name, nearest ? fmt::format(" (did you mean {}?)", *nearest) : ""));
+}
 
 Expected<Command> CompleteCompletion(const CompletionRequest& request, const ProgramLine& program) {
   LEAKGATE_TRY(RequireNoProgram("completion", program));
@@ -125,6 +156,7 @@ constexpr DefinedCommand kCommands[] = {
 #endif
     {"doctor", Define<DoctorCommand>},
     {"framework", Define<FrameworkCommand>},
+    {"help", DefineDocument<HelpRequest, CompleteHelp>},
     {"completion", DefineDocument<CompletionRequest, CompleteCompletion>},
     {"man", DefineDocument<ManRequest, CompleteMan>},
 };

@@ -72,8 +72,9 @@ Expected<int> Execute(const BudgetCheckCommand& command) {
     report.Add(CheckAgainstTests(BudgetSet(std::move(files), program.path), program.tests));
   }
   Print(stdout, report.text);
-  Print(stdout, fmt::format("leakgate: budget files: {}, errors: {}, warnings: {}\n", paths.size(),
-                            report.errors, report.warnings));
+  Print(stdout, fmt::format("leakgate: budget files: {}, errors: {}, warnings: {}{}\n",
+                            paths.size(), report.errors, report.warnings,
+                            report.errors == 0 ? "" : "; see leakgate help budgets"));
   return static_cast<int>(report.errors == 0 ? ExitCode::kPass : ExitCode::kUsage);
 }
 

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 #include "runner/attribution/framework_rules.h"
 #include "runner/attribution/wrappers.h"
 #include "runner/base/atomic_file.h"
+#include "runner/base/regular_file.h"
 #include "runner/cli/help/help_formats.h"
 #include "runner/cli/terminal.h"
 
@@ -46,7 +48,22 @@ std::string WrappersText() {
   return text;
 }
 
+// Shows the file in $PAGER, or else in less. Returns false if neither could be started.
+bool ShowInPager(const std::filesystem::path& file) {
+  const std::string script = fmt::format(
+      "export LESS=\"${{LESS-FRX}}\"; pager=${{PAGER:-less}}; "
+      "command -v \"${{pager%% *}}\" >/dev/null || exit 127; exec $pager '{}'",
+      Replaced(file.string(), "'", "'\\''"));
+  return std::system(script.c_str()) == 0;
+}
+
 }  // namespace
+
+void Declare(HelpRequest& request, OptionList& options) {
+  OptionValue value{"TOPIC", ValueKind::kCommand};
+  for (const Term& page : DocumentPages()) value.choices.push_back(page.term);
+  options.AddArgument("topic", std::move(value), request.words);
+}
 
 void Declare(CompletionRequest& request, OptionList& options) {
   options.AddArgument("shell", {kShells.value_word, ValueKind::kChoice, WordsOf(kShells)},
@@ -97,6 +114,18 @@ Expected<std::string> ManText(const ManRequest& request, const std::vector<Comma
 
 Expected<int> Execute(const PrintCommand& command) {
   PrintVerbatim(stdout, command.text);
+  return kExitPass;
+}
+
+Expected<int> Execute(const ShowPageCommand& command) {
+  constexpr std::uint64_t kMostBytes = 16 << 20;
+  const auto text = ReadRegularFile(command.file, kMostBytes);
+  if (!text) {
+    return UsageError(fmt::format(
+        "{}: cannot be read: {}; install leakgate's documents, or read them in its sources",
+        command.file.string(), text.error().message()));
+  }
+  if (!IsTerminal(stdout) || !ShowInPager(command.file)) PrintVerbatim(stdout, *text);
   return kExitPass;
 }
 

@@ -1,5 +1,5 @@
-// The commands that print texts about leakgate itself: help and the version, `leakgate framework`,
-// `completion` and `man`.
+// The commands that print texts about leakgate itself: help, pages of the documents, the version,
+// `leakgate framework`, `completion` and `man`.
 #pragma once
 
 #include <filesystem>
@@ -17,6 +17,11 @@ struct PrintCommand {
   std::string text;
 };
 
+// Shows a page of the documents: in a pager if standard output is a terminal, and there is a pager.
+struct ShowPageCommand {
+  std::filesystem::path file;
+};
+
 // Prints the list of what counts as the framework's own.
 struct FrameworkCommand {};
 
@@ -26,7 +31,10 @@ struct WriteManPagesCommand {
   std::vector<CommandPage> pages;
 };
 
-// The arguments of `leakgate completion` and `leakgate man`.
+// The arguments of `leakgate help`, `completion` and `man`.
+struct HelpRequest {
+  std::vector<std::string> words;  // the name of a page, or of a command: "budget", "check"
+};
 struct CompletionRequest {
   std::string shell;
 };
@@ -35,6 +43,7 @@ struct ManRequest {
   std::filesystem::path directory;  // for the pages of all commands; empty: one is printed
 };
 
+void Declare(HelpRequest& request, OptionList& options);
 void Declare(CompletionRequest& request, OptionList& options);
 void Declare(ManRequest& request, OptionList& options);
 
@@ -48,6 +57,7 @@ void Declare(ManRequest& request, OptionList& options);
                                             const std::vector<CommandPage>& pages);
 
 [[nodiscard]] Expected<int> Execute(const PrintCommand& command);
+[[nodiscard]] Expected<int> Execute(const ShowPageCommand& command);
 [[nodiscard]] Expected<int> Execute(const FrameworkCommand& command);
 [[nodiscard]] Expected<int> Execute(const WriteManPagesCommand& command);
 

@@ -121,7 +121,7 @@ std::string Completer(const OptionValue& word, const std::vector<CommandPage>& p
     case ValueKind::kCommand:
       break;
   }
-  return fmt::format("kind=choice choices='{}'", Spaced(CommandWords(pages.front())));
+  return fmt::format("kind=choice choices='{}'", Spaced(WordsFor(word, pages.front())));
 }
 
 // The shell function sets kind and choices of an option that takes a value; else it fails.
@@ -223,6 +223,12 @@ std::string Spaced(const std::vector<std::string>& words) {
 std::vector<std::string> CommandWords(const CommandPage& page) {
   std::vector<std::string> words;
   for (const std::string& name : page.commands) words.push_back(LastWord(name));
+  return words;
+}
+
+std::vector<std::string> WordsFor(const OptionValue& value, const CommandPage& root) {
+  std::vector<std::string> words = CommandWords(root);
+  words.insert(words.end(), value.choices.begin(), value.choices.end());
   return words;
 }
 

@@ -62,7 +62,7 @@ std::string Arguments(const OptionValue& word, const CommandPage& root) {
     case ValueKind::kCommand:
       break;
   }
-  return fmt::format(" -f -a '{}'", Spaced(CommandWords(root)));
+  return fmt::format(" -f -a '{}'", Spaced(WordsFor(word, root)));
 }
 
 std::string LineFor(const CommandPage& page) {

@@ -53,7 +53,7 @@ std::string Action(const OptionValue& word, const CommandPage& root) {
     case ValueKind::kCommand:
       break;
   }
-  return fmt::format("({})", Spaced(CommandWords(root)));
+  return fmt::format("({})", Spaced(WordsFor(word, root)));
 }
 
 std::string OptionSpecs(const Option& option, const CommandPage& root) {

@@ -68,6 +68,13 @@ struct CommandPage {
 // Returns what `leakgate --help`, and --help after each command, prints.
 [[nodiscard]] std::string HelpText(const CommandPage& page, const std::vector<CommandPage>& pages);
 
+// Returns the pages of the documents by their names for `leakgate help`: "budgets". A page that is
+// named like a command has ".md" behind its name.
+[[nodiscard]] const std::vector<Term>& DocumentPages();
+
+// Returns what `leakgate help` prints of those pages.
+[[nodiscard]] std::string DocumentPagesText();
+
 // Returns how an option is written: "-o, --output FILE", "--confirm=WHEN".
 [[nodiscard]] std::string OptionText(const Option& option);
 
@@ -96,6 +103,9 @@ struct CommandPage {
 
 // Returns the last words of the names of the page's commands: "run", "doctor".
 [[nodiscard]] std::vector<std::string> CommandWords(const CommandPage& page);
+
+// Returns the words that may stand for a value of ValueKind::kCommand.
+[[nodiscard]] std::vector<std::string> WordsFor(const OptionValue& value, const CommandPage& root);
 
 // Returns the formats that --report takes.
 [[nodiscard]] std::vector<std::string> ReportFormats(const std::vector<CommandPage>& pages);

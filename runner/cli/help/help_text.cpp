@@ -133,6 +133,16 @@ const CommandPage& PageOf(const std::vector<CommandPage>& pages, const std::stri
   return *found;
 }
 
+const std::vector<Term>& DocumentPages() {
+  const std::vector<CommandProse>& all = AllProse();
+  return std::find_if(all.begin(), all.end(), [](const auto& one) { return one.name == "help"; })
+      ->terms;
+}
+
+std::string DocumentPagesText() {
+  return "Pages of the documents, each shown by leakgate help PAGE:\n" + Table(DocumentPages(), 3);
+}
+
 std::string OptionText(const Option& option) {
   std::string text = fmt::format("{}", fmt::join(option.names, ", "));
   if (IsFlag(option)) return text;

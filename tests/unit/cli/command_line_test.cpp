@@ -6,8 +6,10 @@ namespace leakgate {
 namespace {
 
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 RunCommand ParseRun(const std::vector<std::string>& arguments) {
   const Expected<Command> command = ParseCommandLine(arguments);
@@ -306,15 +308,41 @@ TEST(OptionsTest, DefinesAllCommandsWhereNoneComesFirst) {
 }
 
 TEST(OptionsTest, HelpIsACommandToo) {
-  for (const auto& [words, same] :
-       {std::pair<std::vector<std::string>, std::vector<std::string>>{{"help"}, {"--help"}},
-        {{"help", "run"}, {"run", "--help"}},
-        {{"help", "budget", "check"}, {"budget", "check", "--help"}}}) {
+  for (const auto& [words, same] : {std::pair<std::vector<std::string>, std::vector<std::string>>{
+                                        {"help", "run"}, {"run", "--help"}},
+                                    {{"help", "budget", "check"}, {"budget", "check", "--help"}}}) {
     const Expected<Command> help = ParseCommandLine(words);
     const Expected<Command> option = ParseCommandLine(same);
     ASSERT_TRUE(help && option);
     EXPECT_EQ(std::get<PrintCommand>(*help).text, std::get<PrintCommand>(*option).text);
   }
+}
+
+TEST(OptionsTest, HelpListsThePagesOfTheDocumentsBehindTheCommands) {
+  const std::string all = Parse<PrintCommand>({"help"}).text;
+  EXPECT_THAT(all, StartsWith(Parse<PrintCommand>({"--help"}).text));
+  EXPECT_THAT(all, HasSubstr("\n  budgets "));
+}
+
+TEST(OptionsTest, HelpShowsAPageUnlessACommandHasItsName) {
+  EXPECT_THAT(Parse<ShowPageCommand>({"help", "budgets"}).file.string(),
+              EndsWith("/share/doc/leakgate/docs/budgets.md"));
+  EXPECT_THAT(Parse<ShowPageCommand>({"help", "framework.md"}).file.string(),
+              EndsWith("/docs/framework.md"));
+  EXPECT_THAT(Parse<PrintCommand>({"help", "framework"}).text, HasSubstr("leakgate framework"));
+  EXPECT_EQ(
+      ErrorOf({"help", "budgts"}),
+      "no command and no page has the name 'budgts' (did you mean budgets?); see leakgate help");
+  EXPECT_EQ(ErrorOf({"help", "../LICENSE"}),
+            "no command and no page has the name '../LICENSE'; see leakgate help");
+}
+
+TEST(OptionsTest, APageThatIsNotInstalledIsOneLine) {
+  const Expected<int> shown = Execute(ShowPageCommand{"/nowhere/budgets.md"});
+  ASSERT_FALSE(shown);
+  EXPECT_EQ(shown.error().message,
+            "/nowhere/budgets.md: cannot be read: No such file or directory; install leakgate's "
+            "documents, or read them in its sources");
 }
 
 TEST(OptionsTest, TakesNoTwoWordsForACommand) {

@@ -1,6 +1,8 @@
 // What help, manual pages and completion are written from.
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 #include "runner/cli/app/command_line.h"
 #include "runner/cli/help/help_formats.h"
 #include "tests/unit/cli/parsed_command.h"
@@ -56,6 +58,7 @@ TEST(CommandPageTest, EachCommandThatIsParsedHasItsPage) {
                            "session list",
                            "session stop",
                            "framework",
+                           "help",
                            "completion",
                            "man"}) {
     EXPECT_THAT(names, Contains(name));
@@ -76,6 +79,17 @@ TEST(CommandPageTest, EachValueHasAWordOfOurs) {
     for (const Option& option : page.options) EXPECT_NE(option.value.word, "TEXT");
     for (const Option& it : page.arguments) EXPECT_THAT(it.value.word, Not(HasSubstr("TEXT")));
   }
+}
+
+TEST(CommandPageTest, HelpNamesEachPageOfTheDocuments) {
+  std::vector<std::string> named;
+  for (const Term& page : DocumentPages())
+    named.push_back(page.term.substr(0, page.term.find('.')));
+  std::vector<std::string> pages;
+  for (const auto& file : std::filesystem::directory_iterator(LEAKGATE_SOURCE_DIR "/docs")) {
+    if (file.path().extension() == ".md") pages.push_back(file.path().stem().string());
+  }
+  EXPECT_THAT(named, testing::UnorderedElementsAreArray(pages));
 }
 
 TEST(HelpTextTest, OfEachCommandFitsATerminalAndNamesEachOption) {

@@ -336,7 +336,8 @@ TEST(SummaryTest, GroupsInconclusiveTestsByReason) {
   EXPECT_THAT(
       Summary(RunOf({InconclusiveTest("A.A", "timed out"), InconclusiveTest("A.B", "timed out"),
                      InconclusiveTest("A.C", "crashed")})),
-      EndsWith("s\n  inconclusive: timed out (A.A, A.B)\n  inconclusive: crashed (A.C)\n"));
+      EndsWith("s\n  inconclusive: timed out (A.A, A.B)\n  inconclusive: crashed (A.C)\n"
+               "  what helps: leakgate help troubleshooting\n"));
 }
 
 TEST(SummaryTest, NamesThreeInconclusiveTestsAndCountsTheRest) {
@@ -350,7 +351,8 @@ TEST(SummaryTest, TellsAReasonOfTheRunAndOfAWindowOnce) {
   RunResult result = RunOf({InconclusiveTest("A.A", "timed out")});
   result.reasons = {"timed out"};
 
-  EXPECT_THAT(Summary(result), EndsWith("s\n  inconclusive: timed out (A.A)\n"));
+  EXPECT_THAT(Summary(result), EndsWith("s\n  inconclusive: timed out (A.A)\n"
+                                        "  what helps: leakgate help troubleshooting\n"));
 }
 
 TEST(SummaryTest, AlwaysShowsWhatWasNotRecorded) {
