@@ -21,6 +21,7 @@ NOT_OF_THE_PROTOCOL = re.compile(r"LD_PRELOAD|LEAKGATE_\w+|_|SHLVL|PWD|OLDPWD")
 
 # A test that tells its environment; in two shards, each of which has one test to run.
 PROTOCOL_BUILD = """
+load("@rules_cc//cc:defs.bzl", "cc_test")
 cc_test(name = "protocol_test", srcs = ["protocol_test.cpp"], shard_count = 2,
         linkopts = ["-lgtest_main", "-lgtest"])
 """
@@ -48,6 +49,8 @@ class Workspace:
     def __init__(self, scratch: pathlib.Path, build: pathlib.Path):
         self.path = scratch / "workspace"
         shutil.copytree(ROOT / "examples/bazel", self.path)
+        text = (self.path / "WORKSPACE").read_text()
+        (self.path / "WORKSPACE").write_text(text.replace('"../.."', f'"{ROOT}"'))
         self.prefix = scratch / "prefix"
         for source, target in ((build / "bin/leakgate", "bin/leakgate"),
                                (build / "lib/libleakgate_agent.so", "lib/libleakgate_agent.so")):

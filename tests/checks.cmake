@@ -42,6 +42,11 @@ set_tests_properties(pipelines.templates PROPERTIES TIMEOUT 300 COST 60 SKIP_RET
 # The longest first, also where no earlier run tells which they are.
 set_tests_properties(checks.format docs.troubleshooting PROPERTIES COST 40)
 
+# What packaging/ has for those who build from source.
+add_test(NAME checks.packaging
+  COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/packaging.py --tree ${PROJECT_BINARY_DIR})
+set_tests_properties(checks.packaging PROPERTIES TIMEOUT 300)
+
 # What ci/package refuses; tests/nightly/run makes a package.
 add_test(NAME checks.package
   COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/package/refusals.py

@@ -11,11 +11,18 @@ def _rules_cc(context):
     context.file("cc/BUILD")
     context.file("cc/defs.bzl", "".join(["{0} = native.{0}\n".format(rule) for rule in _RULES]))
 
+# Rules of a later Bazel than Debian's, which has this one itself.
+def _rules_shell(context):
+    context.file("BUILD")
+    context.file("shell/BUILD")
+    context.file("shell/sh_binary.bzl", "sh_binary = native.sh_binary\n")
+
 # Each cc_test names it; only `bazel coverage` uses it.
 def _no_coverage_tools(context):
     context.file("BUILD", """filegroup(name = "coverage_report_generator", visibility = ["//visibility:public"])""")
 
 _rules_cc_repository = repository_rule(implementation = _rules_cc)
+_rules_shell_repository = repository_rule(implementation = _rules_shell)
 _no_coverage_tools_repository = repository_rule(implementation = _no_coverage_tools)
 
 def debian_repositories():
@@ -27,4 +34,5 @@ def debian_repositories():
     }.items():
         native.local_repository(name = name, path = "/usr/share/bazel/" + path)
     _rules_cc_repository(name = "rules_cc")
+    _rules_shell_repository(name = "rules_shell")
     _no_coverage_tools_repository(name = "remote_coverage_tools")
