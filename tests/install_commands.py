@@ -78,6 +78,13 @@ def check_installation(copy: Copy) -> None:
         sys.exit(f"what was installed has not its debug information apart:\n{sections}")
     copy.run("~/.local/bin/leakgate help troubleshooting | grep '^# Troubleshooting'")
     print("without its debug information, and with its documents")
+    shutil.rmtree(copy.folder / "build/release/terminal")  # as ci/quickstart leaves it, which builds leakgate alone
+    page = copy.folder / ".local/share/man/man1/leakgate-help.1"
+    page.unlink()
+    copy.run(install_commands()[-1])
+    if not page.is_file():
+        sys.exit("the manual pages are not written where they are missing")
+    print("and writes its manual pages, where nobody has built them")
 
 
 def check_action(copy: Copy) -> None:
