@@ -223,6 +223,8 @@ FrameIterator OutsideOperatorNew(const std::vector<Frame>& stack) {
 }  // namespace
 
 bool IsOfSystemLibrary(const Frame& frame) {
+  constexpr std::string_view kHeaders = "/usr/include/";
+  if (frame.file.starts_with(kHeaders)) return true;
   const std::string_view path = frame.module;
   return frame.file.empty() && path.find(".so") != std::string_view::npos &&
          (path.starts_with("/lib/") || path.starts_with("/lib64/") ||

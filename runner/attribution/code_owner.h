@@ -43,7 +43,8 @@ enum class FrameOrigin {
 // Returns false for frames of the C and C++ runtime, of test frameworks and of leakgate's agent.
 [[nodiscard]] bool IsUserFrame(const Frame& frame);
 
-// Returns whether the frame is of a library that came with the system, of which no line is known.
+// Returns whether the frame is of a library that came with the system: of one of its headers, or of
+// a module of which no line is known.
 [[nodiscard]] bool IsOfSystemLibrary(const Frame& frame);
 
 // Returns the index of the innermost frame of `stack` that is the user's and of no wrapper

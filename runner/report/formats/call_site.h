@@ -23,8 +23,9 @@ struct FilePosition {
   friend bool operator==(const FilePosition&, const FilePosition&) = default;
 };
 
-// Returns where a person looks first: the call site; where that has no file, the next frame
-// outwards that has one.
+// Returns where a person looks first: the user's innermost frame whose file lies below the root, as
+// services that show a change need it; where there is none, the call site, or the next frame
+// outwards that has a file.
 [[nodiscard]] FilePosition PositionOf(const Finding& finding, const std::string& root);
 
 // Returns where the window's test is defined.

@@ -330,6 +330,7 @@ std::string IssueGroups::TitleOf(const Collected& cause) {
   if (count < 2 || cause.site.empty()) return cause.group.title;
   std::vector<std::string> parts;
   for (const auto& part : cause.parts) {
+    if (!parts.empty() && parts.back().ends_with(',')) parts.back().pop_back();
     const bool has_amount = !(part.amount == Amount{});
     parts.push_back(has_amount ? QuantityText(part.amount, part.is_mapped) + " " + part.words
                                : part.words);

@@ -87,6 +87,19 @@ TEST(UserCodeTest, FindsNoneWhereAllIsTheRuntimes) {
   EXPECT_EQ(FindUserFrame({InLibstdcxx(), InLoader("_dl_init")}), std::nullopt);
 }
 
+// A header of the system's, inlined into the user's code.
+TEST(UserCodeTest, IsInTheUsersCodeThatUsesALibrarysHeader) {
+  Frame header;
+  header.function = "SQLite::Statement::Statement()";
+  header.file = "/usr/include/SQLiteCpp/Statement.h";
+  header.module = "/home/me/build/tests";
+  Frame own = header;
+  own.function = "MakeStatement()";
+  own.file = "/home/me/tests/statement.cc";
+  EXPECT_EQ(FindUserFrame({header, own}), 1U);
+  EXPECT_EQ(FindUserFrame({header}), 0U);
+}
+
 TEST(UserCodeTest, CountsAnUnknownFunctionOfTheProgramAsTheUsers) {
   EXPECT_TRUE(IsUserFrame(In("")));
 }

@@ -43,7 +43,8 @@ INSTANTIATE_TEST_SUITE_P(
         ErrorCase{
             "MisspeltAtTheTop", Member(R"("test": ["A.*"])"),
             R"(2:1: unknown key "test"; did you mean "tests"? Known: "$schema", "component", )"
-            R"("owner", "tests", "binaries", "code", "processes", "wrappers", "free_by", "confirm", "threads", )"
+            R"("owner", "tests", "binaries", "code", "processes", "wrappers", "free_by", "confirm", "contents", )"
+            R"("threads", )"
             R"("limits", "overrides" and "allowances")"},
         ErrorCase{"UnknownInAWindow", Member(R"("limits": {"test": {"leaked": {"bytes": 0}}})"),
                   R"(2:21: limits.test: unknown key "leaked"; remove it. Known: "outstanding", )"
@@ -55,7 +56,8 @@ INSTANTIATE_TEST_SUITE_P(
         ErrorCase{
             "UnknownWithALineBreak", Member(R"("a\nlong story": 1)"),
             R"(2:1: unknown key "a\nlong story"; remove it. Known: "$schema", "component", )"
-            R"("owner", "tests", "binaries", "code", "processes", "wrappers", "free_by", "confirm", "threads", )"
+            R"("owner", "tests", "binaries", "code", "processes", "wrappers", "free_by", "confirm", "contents", )"
+            R"("threads", )"
             R"("limits", "overrides" and "allowances")"},
         ErrorCase{"UnknownInAnOverride", OverrideOf(R"({"because": "x"})"),
                   R"(2:16: overrides[0]: unknown key "because"; remove it. Known: "tests", )"
@@ -244,6 +246,8 @@ INSTANTIATE_TEST_SUITE_P(
         ErrorCase{"FreeByOfAnOverride", OverrideOf(R"({"free_by": "end"})"),
                   R"(2:27: overrides[0].free_by: unknown word "end"; write "test", "suite" or )"
                   R"("program")"},
+        ErrorCase{"Contents", Member(R"("contents": "no")"),
+                  R"(2:13: contents: expected true or false, found "no"; write one such as false)"},
         ErrorCase{"Confirm", Member(R"("confirm": true)"),
                   R"(2:12: confirm: expected a string, found true; write one such as "after", )"
                   R"("inline" or "off")"},

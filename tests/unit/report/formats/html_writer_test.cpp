@@ -187,7 +187,10 @@ TEST(HtmlWriterTest, NumbersTheCausesOfAllRunsAlike) {
   const Json runs = ReportIn(Written({one, other}))["runs"];
 
   const Json first = {0};
-  EXPECT_EQ(runs[0]["windows"][0]["causes"], Json::array({Json::array({0, first, 0, 0, first})}));
+  Json cause = runs[0]["windows"][0]["causes"][0];
+  EXPECT_THAT(cause[5], SizeIs(2));  // a place, and the entry
+  cause.erase(5);
+  EXPECT_EQ(cause, Json::array({0, first, 0, 0, first}));
   EXPECT_EQ(runs[0]["windows"][1]["causes"][0][0], 1);
   EXPECT_EQ(runs[1]["windows"][0]["causes"][0][0], 1);
 }

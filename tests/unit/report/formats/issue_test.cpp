@@ -109,6 +109,7 @@ TEST(IssueGroupsTest, CountsBlocksAndMappingsOfOneLineApart) {
     }
     window.violations = {sample::Over(Metric::kSteadyBytes, 16, 0, {}),
                          sample::Over(Metric::kSteadyMappedBytes, 128, 0, {})};
+    for (Violation& violation : window.violations) violation.component = "net";
     windows.push_back(window);
   }
   const RunResult run = sample::RunOf(windows);
@@ -310,6 +311,14 @@ TEST(CallSiteTest, IsTheNextFrameOutwardsWithAFile) {
   finding.stack.Edit().clear();
   finding.user_frame.reset();
   EXPECT_EQ(PositionOf(finding, sample::kProject), FilePosition{});
+}
+
+TEST(CallSiteTest, IsInTheSourceTreeIfAnyFrameIs) {
+  Finding finding = sample::LostFinding();
+  Frame& call_site = finding.stack.Edit()[*finding.user_frame];
+  call_site.file = "/opt/pool/include/pool.h";
+  EXPECT_EQ(PositionOf(finding, sample::kProject), (FilePosition{"src/net/client.cc", 41}));
+  EXPECT_EQ(PositionOf(finding, "/elsewhere").file, "/opt/pool/include/pool.h");
 }
 
 TEST(CallSiteTest, IsTheInnermostFrameWhereNoneIsTheUsers) {
