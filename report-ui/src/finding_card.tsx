@@ -37,10 +37,11 @@ function SeriesBars({ series, unit, show, isToldInWords = false }: {
   );
 }
 
-// Lines of 16 bytes, as numbers and as text. Nothing is said of zeros.
+// Lines of 16 bytes, as numbers and as text. Nothing is said of zeros at the end.
 export function contentsLines(hex: string): string[] {
-  if (/^0*$/.test(hex)) return [];
-  return (hex.match(/.{1,32}/g) ?? []).map((line) => {
+  const lines = hex.match(/.{1,32}/g) ?? [];
+  while (lines.length > 0 && /^0*$/.test(lines[lines.length - 1])) lines.pop();
+  return lines.map((line) => {
     const bytes = line.match(/../g) ?? [];
     const text = bytes.map((byte) => (byte >= '20' && byte <= '7e' ? String.fromCharCode(parseInt(byte, 16)) : '.')).join('');
     return `${bytes.join(' ').padEnd(47)}  |${text}|`;

@@ -215,10 +215,6 @@ std::vector<Cause> CollectCauses(const std::vector<WindowResult>& windows) {
   std::vector<Cause> causes;
   for (GrowingCause& grown : growing) {
     grown.cause.worst = Reduced(grown.worst);
-    // Each test has other bytes in the block.
-    if (grown.cause.count > 1) {
-      for (Finding& finding : grown.cause.worst.findings) finding.contents.clear();
-    }
     grown.cause.worst_amount = grown.worst.amount;
     grown.cause.whole = grown.worst.window;
     causes.push_back(std::move(grown.cause));

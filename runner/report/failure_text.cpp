@@ -266,8 +266,12 @@ std::string CauseTextWithHeadline(const Cause& cause, const TextStyle& style) {
   const std::string failure = fmt::format("Failure in {}: {}", WindowCountText(cause),
                                           FirstNames(cause.first_names, cause.count));
   const bool is_whole = IsByFile(cause) && cause.whole != nullptr;
+  WindowResult shown = cause.worst;
+  if (cause.count > 1) {  // each test has other bytes in its block
+    for (Finding& finding : shown.findings) finding.contents.clear();
+  }
   return Paint(Headline(cause.worst, failure, style), Emphasis::kHeading, style.colour) + '\n' +
-         TextWithRemedy(cause.worst, CauseAnswer(cause, style.colour),
+         TextWithRemedy(shown, CauseAnswer(cause, style.colour),
                         RemedyText(is_whole ? *cause.whole : cause.worst), style);
 }
 

@@ -167,11 +167,13 @@ std::string EvidenceLines(const Finding& finding, const TextStyle& style) {
 }
 
 // Returns what the block begins with, in lines of 16 bytes: "48 69 00 00 ...  |Hi..|". Nothing is
-// said of zeros.
+// said of zeros at the end.
 std::string ContentsLines(const Finding& finding, const TextStyle& style) {
   constexpr std::size_t kPerLine = 16;
-  const std::string_view hex = finding.contents;
-  if (hex.find_first_not_of('0') == std::string_view::npos) return "";
+  std::string_view hex = finding.contents;
+  const std::size_t last = hex.find_last_not_of('0');
+  if (last == std::string_view::npos) return "";
+  hex = hex.substr(0, (last / (2 * kPerLine) + 1) * (2 * kPerLine));
   std::string lines;
   for (std::size_t at = 0; at < hex.size(); at += 2 * kPerLine) {
     std::string bytes;

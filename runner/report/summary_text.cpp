@@ -198,9 +198,9 @@ std::string UnnamedLines(const std::vector<Cause>& causes) {
 
 // Of a program without tests: what it still held as it ended.
 std::string HeldAtEndLine(const RunResult& result) {
-  if (result.tracing.boundaries != BoundarySource::kNone) return "";
   Amount held;
   for (const WindowResult& window : result.windows) {
+    if (window.kind == WindowKind::kTest) return "";
     if (window.kind == WindowKind::kProgram && window.verdict == Verdict::kPass &&
         UsesDefaultPolicy(*window.budget)) {
       held += Amount{window.outstanding.bytes - window.lost.bytes - window.known.bytes,

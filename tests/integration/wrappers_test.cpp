@@ -40,7 +40,8 @@ TEST_P(WrappersTest, StaysInSightWhereWholeStacksAreShown) {
   (void)RunCommand({LeakgatePath(), "record", "-o", file, "--", Fixture("wrappers"),
                     "--gtest_filter=*.ByAKnownOne"});
   const auto shown = [&](const std::string& how) {
-    return RunCommand({LeakgatePath(), "recording", "show", file, how}).standard_output;
+    return RunCommand({LeakgatePath(), "recording", "show", file, how, "--weigh=outstanding"})
+        .standard_output;
   };
   EXPECT_THAT(shown("--view=tree"), HasSubstr("xmalloc"));
   EXPECT_THAT(shown("--group-by=stack"), HasSubstr("xmalloc"));

@@ -40,6 +40,8 @@ TEST(FindingTextTest, ShowsWhatALostBlockBeginsWith) {
                          "    48 65 6c 6c 6f 2c 20 77 6f 72 6c 64 21 00 0a ff  |Hello, world!...|\n"
                          "    7f 41 7a 00                                      |.Az.|\n"
                          "  > "));
+  finding.contents = "01" + std::string(126, '0');
+  EXPECT_THAT(TextOf(finding), HasSubstr("|................|\n  > "));
   finding.contents = std::string(128, '0');
   EXPECT_THAT(TextOf(finding), StartsWith("  20 B in 1 block, new\n  > "));
 }
