@@ -30,11 +30,10 @@ bool IsChargedTo(const Finding& finding, const WindowResult& window, const Appli
   return finding.component == budget.component;
 }
 
-// Returns whether an entry is to cover the finding: of what is unconfirmed, all that is.
-bool NeedsEntry(const WindowResult& window, const Finding& finding) {
-  if (window.verdict == Verdict::kUnconfirmed && window.violations.empty())
-    return finding.disposition == Disposition::kUnconfirmed;
-  return MakesFail(finding);
+// Returns whether an entry is to cover the finding. Of a test that fails anyway, what is
+// unconfirmed was not repeated for long: it fails, too, once the rest is allowed.
+bool NeedsEntry(const Finding& finding) {
+  return MakesFail(finding) || finding.disposition == Disposition::kUnconfirmed;
 }
 
 bool HasUnconfirmedDescriptors(const WindowResult& window) {
@@ -67,8 +66,8 @@ bool IsOfTheFile(const WindowResult& window) {
 // What main itself loses: an allowance for main would match all that the tests lose.
 bool IsLostByMain(const WindowResult& window) {
   return AnyByDefault(window) && IsOfTheFile(window) &&
-         std::all_of(window.findings.begin(), window.findings.end(), [&](const Finding& finding) {
-           return !NeedsEntry(window, finding) || IsOfEveryTest(finding);
+         std::all_of(window.findings.begin(), window.findings.end(), [](const Finding& finding) {
+           return !NeedsEntry(finding) || IsOfEveryTest(finding);
          });
 }
 
@@ -118,7 +117,7 @@ std::vector<std::string> AllowanceTexts(const WindowResult& window, const Applie
   };
   std::vector<Entry> entries;
   const auto add = [&](const Finding& finding) {
-    if (!NeedsEntry(window, finding) || !IsChargedTo(finding, window, charged)) return;
+    if (!NeedsEntry(finding) || !IsChargedTo(finding, window, charged)) return;
     if (IsOfTheFile(window) && IsOfEveryTest(finding)) return;
     std::vector<std::string> pattern = SuggestPattern(finding);
     if (pattern.empty()) return;
@@ -153,12 +152,11 @@ std::string OverrideJson(const WindowResult& window, const std::string& limits) 
                      Quoted(TestFilter(window)), limits);
 }
 
-// Returns whether what the default policy fails, or would, has call stacks to allow it by.
+// Returns whether the default policy fails something, or would, that has call stacks to allow it
+// by.
 bool TakesAllowances(const WindowResult& window) {
   const bool is_unconfirmed = window.verdict == Verdict::kUnconfirmed && window.violations.empty();
-  return is_unconfirmed ||
-         std::any_of(window.violations.begin(), window.violations.end(),
-                     [&](const Violation& violation) { return !IsByLimit(window, violation); });
+  return is_unconfirmed || (AnyByDefault(window) && !IsLostByMain(window));
 }
 
 // What goes into one list, or the limits, of a budget file.

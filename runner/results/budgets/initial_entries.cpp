@@ -15,13 +15,19 @@
 namespace leakgate {
 namespace {
 
-// Returns whether the finding needs an allowance: by the default policy, only what fails does. A
+// Returns whether the finding fails its test, or would once the rest is allowed: then nothing ends
+// its repetitions early.
+bool MayFail(const Finding& finding) {
+  return MakesFail(finding) || finding.disposition == Disposition::kUnconfirmed;
+}
+
+// Returns whether the finding needs an allowance: by the default policy, only what may fail does. A
 // file's limit counts whatever was open at the window's end.
 bool AsksForAllowance(const WindowResult& window, const Finding& finding) {
   const bool is_by_default =
       std::all_of(window.violations.begin(), window.violations.end(),
                   [](const Violation& it) { return it.limit.source.file.empty(); });
-  if (is_by_default) return MakesFail(finding);
+  if (is_by_default) return MayFail(finding);
   return IsUsers(finding) && finding.disposition != Disposition::kAllowed &&
          finding.disposition != Disposition::kOtherThread &&
          finding.disposition != Disposition::kKnown;
@@ -103,7 +109,7 @@ std::vector<std::string> InitialEntries::StillFailing() const {
 void InitialEntries::AddEntries(const WindowResult& window, const std::vector<Finding>& findings,
                                 const ReasonOf& reason_of) {
   for (const Finding& finding : findings) {
-    if (!MakesFail(finding)) continue;
+    if (!MayFail(finding)) continue;
     if (IsLimitedForProgram(window, finding)) {
       lost_by_program_ += finding.amount;
       continue;
@@ -172,7 +178,7 @@ void InitialEntries::Replay(const WindowResult& window, const std::vector<Findin
     if (matching.empty()) continue;
     Taken& by_entry = taken[static_cast<std::size_t>(matching.front()->source.line)];
     by_entry.amount += finding.amount;
-    by_entry.is_needed |= MakesFail(finding);
+    by_entry.is_needed |= MayFail(finding);
   }
   for (const auto& [entry, by_entry] : taken) {
     RaiseTo(by_entry.amount, entries_[entry].most);
