@@ -155,7 +155,8 @@ class Takings {
   // `claimed` has been taken before.
   Permit* Add(const AppliedAllowance& allowance, Amount claimed = {}) {
     const auto [known, is_new] = permits_.try_emplace(
-        fmt::format("{} {}", PlaceOf(allowance), fmt::join(allowance.stack, "\n")));
+        fmt::format("{} {} {} {}", PlaceOf(allowance), allowance.bytes.value_or(-1),
+                    allowance.blocks.value_or(-1), fmt::join(allowance.stack, "\n")));
     Fill(allowance, known->second);
     if (is_new) known->second.claimed = asked_[&known->second] = claimed;
     return &known->second;
@@ -219,7 +220,8 @@ class Takings {
     return exceeded;
   }
 
-  std::map<std::string, Permit> permits_;  // by place and patterns
+  // By all that tells them apart: a file may be one line.
+  std::map<std::string, Permit> permits_;
   std::map<const Permit*, Amount> asked_;  // all that asked it
   std::vector<std::pair<Claimant, const Permit*>> taken_;
   std::vector<Claimant> left_over_;

@@ -126,6 +126,9 @@ TEST(BudgetAllowanceTest, IsApartFromAnotherOneOnTheSameLine) {
   EXPECT_THAT(PlacesOf({Allow("net::Pool::*", 1, 1), Allow("net::Cache::*", 1, 1)},
                        EvidenceOf({{kPool}, {kCache}})),
               Each("net.leakgate.json:1"));
+  EXPECT_THAT(PlacesOf({Allow("net::Pool::*", 2, 1), Allow("net::Pool::*", 1, 1)},
+                       EvidenceOf({{kPool}, {kPool}})),
+              Each("net.leakgate.json:1"));
 }
 
 TEST(BudgetAllowanceTest, IsOfTheBudgetThatTheStackIsChargedTo) {
