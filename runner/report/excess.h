@@ -71,6 +71,10 @@ struct Excess {
 // window: a report has only the number that is over its limit.
 void FillAmounts(WindowResult& window);
 
+// Returns whether an entry is to cover the finding. Of a test that fails anyway, what is
+// unconfirmed was not repeated for long: it fails, too, once the rest is allowed.
+[[nodiscard]] bool NeedsEntry(const Finding& finding);
+
 // What to paste into a budget file, and where.
 struct BudgetEntry {
   std::string place;  // "\"allowances\" of net.json", or "a new NAME.leakgate.json"

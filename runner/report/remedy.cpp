@@ -30,12 +30,6 @@ bool IsChargedTo(const Finding& finding, const WindowResult& window, const Appli
   return finding.component == budget.component;
 }
 
-// Returns whether an entry is to cover the finding. Of a test that fails anyway, what is
-// unconfirmed was not repeated for long: it fails, too, once the rest is allowed.
-bool NeedsEntry(const Finding& finding) {
-  return MakesFail(finding) || finding.disposition == Disposition::kUnconfirmed;
-}
-
 bool HasUnconfirmedDescriptors(const WindowResult& window) {
   return window.verdict == Verdict::kUnconfirmed &&
          window.descriptor_growth == DescriptorGrowth::kUnconfirmed;
@@ -220,32 +214,10 @@ std::string WholeFile(const std::vector<FileSection>& sections) {
 // Of more entries, no line of text is a good place.
 constexpr std::size_t kMostEntries = 12;
 
-std::size_t CountEntries(const std::vector<FileSection>& sections) {
-  std::size_t entries = 0;
-  for (const FileSection& section : sections) entries += section.entries;
-  return entries;
-}
-
-// Returns "allow it in PLACE: ENTRY"; an empty text if no entry can.
-std::string EntryText(const WindowResult& window) {
-  const std::vector<FileSection> sections = SectionsOf(window);
-  if (const std::size_t entries = CountEntries(sections); entries > kMostEntries) {
-    return fmt::format("allow it by {} entries, which leakgate budget init writes", entries);
-  }
-  std::vector<std::string> places;
-  for (const BudgetEntry& entry : EntriesFor(window)) {
-    places.push_back(fmt::format("in {}: {}", entry.place, entry.json));
-  }
-  if (places.empty()) return "";
-  return fmt::format("allow it {}", fmt::join(places, "; and "));
-}
-
-}  // namespace
-
-std::vector<BudgetEntry> EntriesFor(const WindowResult& window) {
+std::vector<BudgetEntry> EntriesOf(std::vector<FileSection> sections) {
   std::vector<BudgetEntry> entries;
   std::vector<FileSection> uncovered;
-  for (FileSection& section : SectionsOf(window)) {
+  for (FileSection& section : sections) {
     if (IsCovered(section)) {
       entries.push_back({Place(section), section.text});
     } else {
@@ -256,10 +228,35 @@ std::vector<BudgetEntry> EntriesFor(const WindowResult& window) {
   return entries;
 }
 
+// Returns "allow it in PLACE: ENTRY"; an empty text if no entry can.
+std::string EntryText(const WindowResult& window) {
+  std::vector<FileSection> sections = SectionsOf(window);
+  std::size_t count = 0;
+  for (const FileSection& section : sections) count += section.entries;
+  if (count > kMostEntries) {
+    return fmt::format("allow it by {} entries, which leakgate budget init writes", count);
+  }
+  std::vector<std::string> places;
+  for (const BudgetEntry& entry : EntriesOf(std::move(sections))) {
+    places.push_back(fmt::format("in {}: {}", entry.place, entry.json));
+  }
+  if (places.empty()) return "";
+  return fmt::format("allow it {}", fmt::join(places, "; and "));
+}
+
+}  // namespace
+
+bool NeedsEntry(const Finding& finding) {
+  return MakesFail(finding) || finding.disposition == Disposition::kUnconfirmed;
+}
+
+std::vector<BudgetEntry> EntriesFor(const WindowResult& window) {
+  return EntriesOf(SectionsOf(window));
+}
+
 std::string RemedyJson(const WindowResult& window) {
-  const std::vector<FileSection> sections = SectionsOf(window);
-  if (sections.empty()) return "";
-  return IsCovered(sections.front()) ? sections.front().text : WholeFile(sections);
+  const std::vector<BudgetEntry> entries = EntriesFor(window);
+  return entries.empty() ? "" : entries.front().json;
 }
 
 std::string RemedyText(const WindowResult& window) {

@@ -10,16 +10,11 @@
 #include "runner/attribution/suggested_pattern.h"
 #include "runner/budget/wording.h"
 #include "runner/region/amount.h"
+#include "runner/report/excess.h"
 #include "runner/report/window_text.h"
 
 namespace leakgate {
 namespace {
-
-// Returns whether the finding fails its test, or would once the rest is allowed: then nothing ends
-// its repetitions early.
-bool MayFail(const Finding& finding) {
-  return MakesFail(finding) || finding.disposition == Disposition::kUnconfirmed;
-}
 
 // Returns whether the finding needs an allowance: by the default policy, only what may fail does. A
 // file's limit counts whatever was open at the window's end.
@@ -27,7 +22,7 @@ bool AsksForAllowance(const WindowResult& window, const Finding& finding) {
   const bool is_by_default =
       std::all_of(window.violations.begin(), window.violations.end(),
                   [](const Violation& it) { return it.limit.source.file.empty(); });
-  if (is_by_default) return MayFail(finding);
+  if (is_by_default) return NeedsEntry(finding);
   return IsUsers(finding) && finding.disposition != Disposition::kAllowed &&
          finding.disposition != Disposition::kOtherThread &&
          finding.disposition != Disposition::kKnown;
@@ -109,7 +104,7 @@ std::vector<std::string> InitialEntries::StillFailing() const {
 void InitialEntries::AddEntries(const WindowResult& window, const std::vector<Finding>& findings,
                                 const ReasonOf& reason_of) {
   for (const Finding& finding : findings) {
-    if (!MayFail(finding)) continue;
+    if (!NeedsEntry(finding)) continue;
     if (IsLimitedForProgram(window, finding)) {
       lost_by_program_ += finding.amount;
       continue;
@@ -178,7 +173,7 @@ void InitialEntries::Replay(const WindowResult& window, const std::vector<Findin
     if (matching.empty()) continue;
     Taken& by_entry = taken[static_cast<std::size_t>(matching.front()->source.line)];
     by_entry.amount += finding.amount;
-    by_entry.is_needed |= MayFail(finding);
+    by_entry.is_needed |= NeedsEntry(finding);
   }
   for (const auto& [entry, by_entry] : taken) {
     RaiseTo(by_entry.amount, entries_[entry].most);
