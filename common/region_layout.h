@@ -138,6 +138,13 @@ struct KeptRange {
   std::uint64_t end;
 };
 inline constexpr std::uint32_t kKeptRanges = 4;
+inline constexpr std::uint32_t kKeptSignalStacks = 2;  // which of them is an array of SignalStack
+
+// Where a thread has its signal stack; begin 0: the record is free.
+struct SignalStack {
+  std::uint64_t begin;
+  std::uint64_t bytes;
+};
 
 struct alignas(64) RegionHeader {
   // Written by the runner, before launch.

@@ -214,10 +214,11 @@ void ReachMarker::FindLostWays() {
     windows.insert(blocks_[block].window);
   }
   // What is lost only now, since a word on the stack led to it, may be of a graph that was lost
-  // before. Such graphs are of one window: to read all that any test has lost would take too long.
+  // before. Such graphs are of one window, or owned by what a suite or the program has lost: to
+  // read all that any test has lost would take too long.
   for (std::uint32_t block = 0; block < is_known_lost_.size(); ++block) {
-    const bool may_lead = IsKnownLost(block) && windows.contains(blocks_[block].window);
-    if (may_lead && !IsMarked(block)) lost_.push_back(block);
+    const bool may_lead = windows.contains(blocks_[block].window) || may_lead_[block];
+    if (IsKnownLost(block) && may_lead && !IsMarked(block)) lost_.push_back(block);
   }
   std::sort(lost_.begin(), lost_.end());
   LostGraph graph;
@@ -252,9 +253,14 @@ std::shared_ptr<const LostWith> ReachMarker::LostWithOf(std::uint32_t block) {
   std::uint32_t number = LostNumber(block);
   if (number == kNotLost || lost_ways_[number].root == number) return nullptr;
   const std::uint32_t root = lost_ways_[number].root;
-  std::shared_ptr<const LostWith>& known = lost_with_[{blocks_[block].stack, root}];
+  std::uint32_t own = number;  // the outermost of the same window
+  for (std::uint32_t at = lost_ways_[number].parent; at != root; at = lost_ways_[at].parent) {
+    if (blocks_[lost_[at]].window == blocks_[block].window) own = at;
+  }
+  std::shared_ptr<const LostWith>& known = lost_with_[{blocks_[block].stack, root, own}];
   if (known != nullptr) return known;
   LostWith with{blocks_[lost_[root]]};
+  if (own != number) with.of_same_window = blocks_[lost_[own]];
   for (number = lost_ways_[number].parent; number != root; number = lost_ways_[number].parent) {
     if (with.links.size() < kMostHolderLinks) {
       with.links.push_back(blocks_[lost_[number]]);

@@ -23,6 +23,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "runner/reach/block_index.h"
@@ -69,9 +70,11 @@ struct BlockChain {
 };
 
 // With which other block one is lost, and by which way. Of blocks of one call stack that are lost
-// with the same block, one stands for all.
+// with the same blocks, one stands for all.
 struct LostWith {
-  LiveBlock root;                  // lost by itself
+  LiveBlock root;  // lost by itself
+  // The outermost block between the two that is of the window of the one that is lost.
+  std::optional<LiveBlock> of_same_window{};
   std::vector<LiveBlock> links{};  // from the root to the block: those between that are nearest
   std::uint32_t hidden = 0;        // blocks between the root and the first of `links`
 };
@@ -98,7 +101,11 @@ class ReachMarker {
 
   // Says which blocks, by their numbers, are known to be lost. No mark comes from them, so they are
   // read only to tell what is lost with them. REQUIRES: none of them is a candidate.
-  void LeaveOut(std::vector<bool> known_lost) { is_known_lost_ = std::move(known_lost); }
+  // What is found lost may be lost with those that are in `may_lead`.
+  void LeaveOut(std::vector<bool> known_lost, std::vector<bool> may_lead) {
+    is_known_lost_ = std::move(known_lost);
+    may_lead_ = std::move(may_lead);
+  }
 
   // Says which blocks, by their numbers, the code has leak checkers ignore. Mark does not read
   // them, whatever leads to them.
@@ -194,12 +201,14 @@ class ReachMarker {
   std::size_t queue_read_ = 0;
   std::vector<bool> is_candidate_;
   std::vector<bool> is_known_lost_;  // empty if none is
+  std::vector<bool> may_lead_;       // of those; likewise
   std::vector<bool> is_ignored_;     // until MarkIgnored; empty if none is
   std::size_t unmarked_candidates_ = 0;
   std::vector<std::uint32_t> lost_;        // blocks, by address; Conclude() fills it
   std::vector<LostGraph::Way> lost_ways_;  // of each of lost_, by places there
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::shared_ptr<const LostWith>>
-      lost_with_;                         // by stack and root
+  // By stack, root and block of the same window.
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::shared_ptr<const LostWith>>
+      lost_with_;
   std::vector<std::uint64_t> odd_words_;  // of the block that is being read
 };
 

@@ -97,7 +97,8 @@ class RegionReader {
   [[nodiscard]] std::vector<FreeErrorCopy> FreeErrors() const;
   // The agent's own memory in the process, which contains no roots.
   [[nodiscard]] std::vector<OwnRange> OwnRanges() const;
-  // Returns the parts of the agent's module that hold memory of the program.
+  // Returns the parts of the agent's module that hold memory of the program, as the header has
+  // them; what is not there is empty.
   [[nodiscard]] std::vector<KeptRange> KeptRanges() const;
 
   // The mappings that the program has made and not unmapped, and the stacks of its threads, sorted

@@ -227,7 +227,7 @@ std::vector<KeptRange> RegionReader::KeptRanges() const {
   std::vector<KeptRange> kept;
   for (const KeptRange& shared : Header().kept_ranges) {
     const KeptRange range = CopyOf(&shared);
-    if (range.begin < range.end) kept.push_back(range);
+    kept.push_back(range.begin < range.end ? range : KeptRange{});
   }
   return kept;
 }

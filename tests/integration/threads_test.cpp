@@ -120,6 +120,16 @@ TEST_P(SmallStackTest, RunsHandlersThatAllocateAndTellsWhatTheyLeave) {
                          PlaceOf("signal_stack.cpp", "in a handler")}}));
 }
 
+// A signal stack holds what the handler there holds, and else nothing.
+TEST_P(SmallStackTest, HoldsOnlyWhatAHandlerHolds) {
+  const GatedRun run =
+      RunByDefault({Fixture("signal_stack"), "--gtest_filter=LargeStack.*:UsedStack.*"});
+  const auto lost = [&](const std::string& test) { return run.Test(test)["lost"]["bytes"]; };
+  EXPECT_EQ(lost("LargeStack.HoldsNothingWhereNoHandlerRuns"), 603) << run.report;
+  EXPECT_EQ(lost("LargeStack.HoldsNothingWhereNoHandlerRunsAndNoBlockIs"), 604);
+  EXPECT_EQ(lost("UsedStack.HoldsWhatItsHandlerHolds"), 0);
+}
+
 LEAKGATE_IN_BOTH_MODES(SmallStackTest);
 
 // Whose thread left a block, and where that thread comes from.

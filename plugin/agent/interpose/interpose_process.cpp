@@ -128,7 +128,8 @@ LEAKGATE_EXPORT int sigaltstack(const stack_t* stack, stack_t* before) noexcept 
                          ? g_host.sigaltstack(stack, before)
                          : static_cast<int>(SystemCall(SYS_sigaltstack, Word(stack), Word(before)));
   if (result == 0 && stack != nullptr) {
-    NoteSignalStack((stack->ss_flags & SS_DISABLE) != 0 ? nullptr : stack->ss_sp);
+    const bool is_disabled = (stack->ss_flags & SS_DISABLE) != 0;
+    NoteSignalStack(is_disabled ? nullptr : stack->ss_sp, stack->ss_size);
   }
   return result;
 }

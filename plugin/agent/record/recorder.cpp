@@ -300,10 +300,14 @@ void NoteIfFreedTwice(void* block, LiveMap::Slot slot, const FreeCall& call) {
   NoteUnsettled();
 }
 
-// Leaves a block behind as if the host had allocated one more after the last one.
+// Leaves a block behind as if the host had allocated one more after the last one. It has room of
+// its own, which allocators take from the kernel: where other blocks were before, words that nobody
+// has overwritten may lead to it, and it would not be lost.
 void PlantLeak(Recording recording, std::uint32_t stack) {
+  constexpr std::size_t kRoomBytes = 1U << 20;
+  static_assert(kRoomBytes > kPlantedBytes);
   t_thread.SetActivity(Activity::kAllocator);
-  void* const block = g_host.malloc(kPlantedBytes);
+  void* const block = g_host.malloc(kRoomBytes);
   t_thread.SetActivity(Activity::kRecording);
   if (block == nullptr) return;
   const std::uint32_t context = recording.thread().context;

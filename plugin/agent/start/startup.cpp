@@ -95,7 +95,7 @@ void OpenProgramWindow() {
   header.has_own_operators = g_host.operators == OperatorSource::kProgram ? 1 : 0;
   header.kept_ranges[0] = MemoryOfTickets();
   header.kept_ranges[1] = bootstrap_heap::Memory();
-  header.kept_ranges[2] = MemoryOfSignalStacks();
+  header.kept_ranges[kKeptSignalStacks] = MemoryOfSignalStacks();
   header.window_count.store(1, std::memory_order_relaxed);  // 0 means no window
   header.thread_count.store(1, std::memory_order_relaxed);
   header.context_count.store(1, std::memory_order_relaxed);

@@ -98,6 +98,26 @@ std::vector<FrozenThread> SkipRedZoneOf(int asking_tid, std::vector<FrozenThread
   return threads;
 }
 
+// Returns the signal stacks on which no handler runs: all words there are dead.
+std::vector<AddressRange> IdleSignalStacks(const std::vector<KeptRange>& kept,
+                                           const std::vector<FrozenThread>& threads,
+                                           const ProcessMemory& memory) {
+  std::vector<AddressRange> idle;
+  if (kept.size() <= kKeptSignalStacks) return idle;
+  const KeptRange& notes = kept[kKeptSignalStacks];
+  memory.ForEachPart({notes.begin, notes.end}, [&](std::uint64_t, Words words) {
+    for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
+      const AddressRange stack{words[i], words[i] + words[i + 1]};
+      const bool is_used =
+          std::any_of(threads.begin(), threads.end(), [&](const FrozenThread& thread) {
+            return thread.stack_pointer == 0 || stack.Has(thread.stack_pointer);
+          });
+      if (stack.begin != 0 && stack.begin < stack.end && !is_used) idle.push_back(stack);
+    }
+  });
+  return idle;
+}
+
 // Fails if a look would take minutes, in which the program stands still: it may have reserved all
 // of the address space, and an old kernel tells of each page there.
 Expected<void> RequireShortLook(int pid, const std::vector<MappedRange>& maps,
@@ -664,7 +684,17 @@ class Look {
     for (const std::uint32_t candidate : numbers_) {
       if (candidate != BlockIndex::kNone) known[candidate] = false;
     }
-    marker_->LeaveOut(std::move(known));
+    // Owners live longer than what tests give them.
+    constexpr std::uint64_t kMostRead = 16ULL << 20;
+    std::uint64_t bytes = 0;
+    std::vector<bool> may_lead(known.size());
+    for (std::size_t i = 0; i < known.size(); ++i) {
+      const LiveBlock& block = process_.heap.blocks[i];
+      if (!known[i] || request_.region.Window(block.window).kind == WindowKind::kTest) continue;
+      bytes += block.size_bytes;
+      may_lead[i] = bytes <= kMostRead;
+    }
+    marker_->LeaveOut(std::move(known), std::move(may_lead));
   }
 
   [[nodiscard]] bool IsDoubted(std::size_t candidate) const {
@@ -759,6 +789,8 @@ Expected<void> LookOnce(const ReachRequest& request, Look::Candidates candidates
   LEAKGATE_TRY_ASSIGN(std::vector<MappedRange> maps, ReadMaps(request.pid));
   ProcessMemory memory(request.pid);
   LEAKGATE_TRY(RequireShortLook(request.pid, maps, memory));
+  const std::vector<KeptRange> kept = request.region.KeptRanges();
+  memory.ReadAsZero(IdleSignalStacks(kept, frozen.threads(), memory));
 
   std::vector<MappedModule> modules = FindModules(maps, memory);
   std::vector<AddressRange> arenas = FindArenaHeaps(maps, memory);
@@ -769,7 +801,7 @@ Expected<void> LookOnce(const ReachRequest& request, Look::Candidates candidates
        .modules = std::move(modules),
        .threads = WithPointers(request.region, SkipRedZoneOf(request.asking_tid, frozen.threads())),
        .own_ranges = request.region.OwnRanges(),
-       .kept_ranges = request.region.KeptRanges(),
+       .kept_ranges = kept,
        .reallocated = request.region.ReallocatedBlocks(),
        .arenas = std::move(arenas)},
       memory);

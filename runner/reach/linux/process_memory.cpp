@@ -133,10 +133,12 @@ void ProcessMemory::ReadLoaded(const std::vector<AddressRange>& parts) {
     const ssize_t got = ::process_vm_readv(pid_, &local, 1, remote.data(), remote.size(), 0);
     // What cannot be read so is read again, each range by itself, where it is used.
     if (got != static_cast<ssize_t>(bytes)) return;
-    const std::uint64_t* words = buffer.get();
+    std::uint64_t* words = buffer.get();
     for (std::size_t i = first; i < first + remote.size(); ++i) {
+      const std::span part(words, (parts[i].end - parts[i].begin) / kWordBytes);
+      Clear(parts[i].begin, std::as_writable_bytes(part));
       loaded_[parts[i].begin] = {parts[i].end, words};
-      words += (parts[i].end - parts[i].begin) / kWordBytes;
+      words += part.size();
     }
     load_buffers_.push_back(std::move(buffer));
     loaded_bytes_ += bytes;
@@ -167,8 +169,17 @@ std::uint64_t ProcessMemory::Read(AddressRange range, void* to) const {
     if (got <= 0) break;
     done += static_cast<std::uint64_t>(got);
   }
-  if (done != 0) return done;
-  return ReadByFile(range, to);
+  if (done == 0) done = ReadByFile(range, to);
+  Clear(range.begin, {static_cast<std::byte*>(to), done});
+  return done;
+}
+
+void ProcessMemory::Clear(std::uint64_t begin, std::span<std::byte> bytes) const {
+  for (const AddressRange& zero : zero_) {
+    const AddressRange both = Overlap(InWholeWords(zero), {begin, begin + bytes.size()});
+    if (both.begin >= both.end) continue;
+    std::memset(bytes.data() + (both.begin - begin), 0, both.end - both.begin);
+  }
 }
 
 // For where process_vm_readv is forbidden.

@@ -31,6 +31,9 @@ class ProcessMemory {
 
   explicit ProcessMemory(int pid);
 
+  // From now on, what is there reads as zero, in whole words. Called before anything is read.
+  void ReadAsZero(std::vector<AddressRange> ranges) { zero_ = JoinRanges(std::move(ranges)); }
+
   // Asks which pages all of `ranges` have, and reads those that are wanted at once, as far as there
   // is room for them. The functions below need not ask the kernel about them again.
   enum class Wanted { kAllPages, kAllButFiles };
@@ -85,11 +88,14 @@ class ProcessMemory {
   // Returns the loaded words from `begin` on; none if there are none.
   [[nodiscard]] Words LoadedAt(std::uint64_t begin) const;
   std::uint64_t ReadByFile(AddressRange range, void* to) const;
+  // Clears those of `bytes`, which have been read from `begin` on, that are to read as zero.
+  void Clear(std::uint64_t begin, std::span<std::byte> bytes) const;
 
   int pid_;
   UniqueFd memory_;
   UniqueFd pages_;
   bool passes_over_holes_ = false;
+  std::vector<AddressRange> zero_;                    // joined
   std::vector<AddressRange> noted_;                   // whose pages are known; joined
   std::map<std::uint64_t, PresentPart> noted_parts_;  // the pages there, by begin
   std::map<std::uint64_t, Loaded> loaded_;            // by begin

@@ -13,8 +13,9 @@ using testing::ElementsAre;
 class Memory {
  public:
   // Returns the block's number. REQUIRES: blocks are added by address.
-  std::uint32_t Add(std::uint64_t address, std::uint64_t size, std::uint32_t stack = 0) {
-    blocks_.push_back({.address = address, .size_bytes = size, .stack = stack});
+  std::uint32_t Add(std::uint64_t address, std::uint64_t size, std::uint32_t stack = 0,
+                    std::uint32_t window = 0) {
+    blocks_.push_back({.address = address, .size_bytes = size, .stack = stack, .window = window});
     return static_cast<std::uint32_t>(blocks_.size() - 1);
   }
   void Store(std::uint64_t address, std::uint64_t word) { words_[address] = word; }
@@ -143,6 +144,31 @@ TEST(ReachTest, TellsTheWayFromTheRoot) {
   EXPECT_EQ(text(6),
             "64 B allocated by f1 -> ... 1 more -> 64 B allocated by f3 -> 64 B allocated by f4"
             " -> 64 B allocated by f5 -> 64 B allocated by f6");
+}
+
+// A suite's owner was found lost before what two tests had given it: a node with a text each.
+TEST(ReachTest, WhatIsLostWithAKnownBlockOfAnotherWindowHasARootOfItsOwn) {
+  Memory memory;
+  memory.Add(0x1000, 64, 1, 7);
+  memory.Add(0x2000, 64, 2, 8);
+  memory.Add(0x3000, 64, 3, 8);
+  memory.Add(0x4000, 64, 4, 9);
+  for (const std::uint64_t address : {0x1000, 0x2000, 0x3000}) {
+    memory.Store(address, address + 0x1000);
+  }
+  const auto look = [&](bool may_lead) {
+    ReachMarker marker = memory.Marker({1, 2, 3});
+    marker.LeaveOut({true, false, false, false}, {may_lead, false, false, false});
+    marker.Mark();
+    EXPECT_EQ(marker.Conclude().front(), may_lead ? Reach::kIndirectlyLost : Reach::kLost);
+    return marker;
+  };
+  ReachMarker marker = look(true);
+  EXPECT_EQ(marker.LostWithOf(1)->root.stack, 1);
+  EXPECT_EQ(marker.LostWithOf(1)->of_same_window, std::nullopt);
+  EXPECT_EQ(marker.LostWithOf(2)->of_same_window->stack, 2);
+  EXPECT_EQ(marker.LostWithOf(3)->of_same_window, std::nullopt);
+  EXPECT_EQ(look(false).LostWithOf(1), nullptr);
 }
 
 TEST(ReachTest, ABlockThatPointsToItselfIsLost) {
