@@ -104,14 +104,50 @@ void ApplyFirst(const JudgedSeries& judged, const std::optional<RepetitionResult
                                     GrownText(judged.series, finding.kind), longer->problem);
 }
 
-void ApplyToFinding(const TestOutcome& outcome, Finding& finding) {
+// Returns the stacks of which a finding of the window tells whether they grow.
+std::set<std::string> StacksThatAreTold(const WindowResult& window) {
+  std::set<std::string> told;
+  for (const std::vector<Finding>* const findings : {&window.findings, &window.mappings}) {
+    for (const Finding& finding : *findings) {
+      const bool is_told = IsToBeRepeated(window, finding) ||
+                           finding.disposition == Disposition::kAllowed ||
+                           finding.disposition == Disposition::kKnown;
+      if (is_told) told.insert(CallStackKey(finding));
+    }
+  }
+  return told;
+}
+
+// Judges as JudgeAsked does. Repeated, the stack of a finding may leave nothing, as an array of
+// which another test has made room for more: other stacks of its line, of which a finding of their
+// own tells whether they grow, say nothing of it.
+std::optional<JudgedSeries> JudgeOwn(const SeriesBySite& series, const AskedStack& asked,
+                                     const std::set<std::string>& told, SeriesLength length) {
+  const auto site = series.find(asked.site);
+  if (site == series.end() || site->second.contains(asked.stack)) {
+    return JudgeAsked(series, asked, length);
+  }
+  SeriesByStack untold = site->second;
+  std::erase_if(untold, [&](const auto& one) { return told.contains(one.first); });
+  if (!untold.empty()) return JudgeStack(untold, asked.stack, length);
+  JudgedSeries none{Growth::kNone, site->second.begin()->second, false};
+  none.series.is_built_once = false;
+  for (std::vector<std::int64_t>* const net : {&none.series.blocks, &none.series.bytes,
+                                               &none.series.told_blocks, &none.series.told_bytes}) {
+    std::fill(net->begin(), net->end(), 0);
+  }
+  return none;
+}
+
+void ApplyToFinding(const TestOutcome& outcome, const std::set<std::string>& told,
+                    Finding& finding) {
   const RepetitionResult& first = outcome.first;
   if (!first.problem.empty()) {
     finding.explanation = first.problem;
     return;
   }
   const AskedStack asked = AskedOf(finding);
-  const auto judged = JudgeAsked(first.series, asked, SeriesLength::kShort);
+  const auto judged = JudgeOwn(first.series, asked, told, SeriesLength::kShort);
   if (judged && outcome.excused.contains(asked)) {
     const auto queue = first.fates.queued.find(asked.stack);
     return ApplyExcuse(*judged, queue != first.fates.queued.end() ? &queue->second : nullptr,
@@ -121,8 +157,9 @@ void ApplyToFinding(const TestOutcome& outcome, Finding& finding) {
     return ApplyLost(*judged, first.fates.lost.at(asked.stack), finding);
   }
   const RepetitionResult* const longer = outcome.FindLonger();
-  const auto judged_longer =
-      longer != nullptr ? JudgeAsked(longer->series, asked, SeriesLength::kFinal) : std::nullopt;
+  const auto judged_longer = longer != nullptr
+                                 ? JudgeOwn(longer->series, asked, told, SeriesLength::kFinal)
+                                 : std::nullopt;
   if (judged_longer) {
     ApplyLonger(*longer, *judged_longer, finding);
   } else if (judged) {
@@ -228,9 +265,10 @@ bool IsCertain(const RepetitionSeries& series) {
 }
 
 void ApplyOutcome(const TestOutcome& outcome, WindowResult& window) {
+  const std::set<std::string> told = StacksThatAreTold(window);
   for (std::vector<Finding>* const findings : {&window.findings, &window.mappings}) {
     for (Finding& finding : *findings) {
-      if (IsToBeRepeated(window, finding)) ApplyToFinding(outcome, finding);
+      if (IsToBeRepeated(window, finding)) ApplyToFinding(outcome, told, finding);
     }
     SortFindings(*findings);
   }

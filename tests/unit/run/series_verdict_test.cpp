@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
+#include "runner/attribution/call_sites.h"
 #include "tests/unit/report/sample_results.h"
 
 namespace leakgate {
@@ -111,6 +114,43 @@ TEST(ApplySeriesTest, KeepsBothSeries) {
 
   EXPECT_THAT(finding.series, ElementsAre(1, 1, 0, 0, 0));
   EXPECT_THAT(finding.series_bytes, ElementsAre(64, 64, 0, 0, 0));
+}
+
+// A line fills an array with texts. Repeated, another test has made room in the array, so only the
+// texts have series.
+struct ArrayAndText {
+  explicit ArrayAndText(Disposition of_text) {
+    Finding array = sample::RetainedFinding(Disposition::kUnconfirmed);
+    Finding text = sample::RetainedFinding(of_text);
+    text.stack.Edit().front().function = "operator new";
+    text_stack = CallStackKey(text);
+    window.budget = sample::NoBudget();
+    window.findings = {array, text};
+    outcome.asked = {AskedOf(array), AskedOf(text)};
+  }
+  Finding Array(const std::string& growing) {
+    outcome.first.series[AskedOf(window.findings[0]).site] = {
+        {growing, Judged(Growth::kSteady, std::vector<std::int64_t>(6, 1)).series}};
+    ApplyOutcome(outcome, window);
+    return *std::find_if(window.findings.begin(), window.findings.end(),
+                         [&](const Finding& it) { return CallStackKey(it) != text_stack; });
+  }
+  std::string text_stack;
+  WindowResult window = sample::UnconfirmedTest();
+  TestOutcome outcome;
+};
+
+TEST(ApplyOutcomeTest, WhatIsToldByItselfSaysNothingOfOtherStacksOfItsLine) {
+  for (const Disposition of_text : {Disposition::kUnconfirmed, Disposition::kAllowed}) {
+    ArrayAndText test(of_text);
+    EXPECT_EQ(test.Array(test.text_stack).disposition, Disposition::kBounded);
+  }
+}
+
+TEST(ApplyOutcomeTest, AnotherStackOfItsLineThatGrowsAndIsToldNowhereCounts) {
+  ArrayAndText test(Disposition::kUnconfirmed);
+  EXPECT_NE(test.Array("a stack that the suite's run left none of").disposition,
+            Disposition::kBounded);
 }
 
 }  // namespace
