@@ -63,7 +63,8 @@ set_tests_properties(verdicts PROPERTIES TIMEOUT 300)
 # What is offered to allow, pasted, turns the run green.
 set(remedies)
 foreach(name kinds_untouched kinds_listener lost_graphs_untouched lost_graphs_listener wrappers_untouched
-             mappings_untouched call_sites_untouched places_listener)
+             mappings_untouched call_sites_untouched places_listener many_causes_untouched conservation_untouched
+             reloading_untouched)
   list(APPEND remedies ${PROJECT_BINARY_DIR}/fixtures/${name})
 endforeach()
 add_test(NAME remedies COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/remedies.py

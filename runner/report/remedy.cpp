@@ -65,10 +65,21 @@ bool IsLostByMain(const WindowResult& window) {
          });
 }
 
+// Some of what the window itself lost is of code without names, such as code that is made as the
+// program runs.
+bool HasNamelessLoss(const WindowResult& window) {
+  return std::any_of(window.findings.begin(), window.findings.end(), [&](const Finding& finding) {
+    return MakesFail(finding) && IsLost(finding.reach) &&
+           IsChargedTo(finding, window, *window.budget) && SuggestPattern(finding).empty();
+  });
+}
+
 // Returns whether a limit has to permit it: a file's, or of what has no call stack that an
 // allowance could name.
 bool IsByLimit(const WindowResult& window, const Violation& violation) {
-  return !IsByDefault(violation) || IsOfDescriptors(violation) || IsLostByMain(window);
+  return !IsByDefault(violation) || IsOfDescriptors(violation) || IsLostByMain(window) ||
+         (IsOf(violation, Quantity::kLost) && violation.component == window.budget->component &&
+          HasNamelessLoss(window));
 }
 
 // Each quantity once, as it was measured; an empty text if no limit has to permit anything.
@@ -110,8 +121,10 @@ std::vector<std::string> AllowanceTexts(const WindowResult& window, const Applie
     }
   };
   std::vector<Entry> entries;
+  const bool is_loss_by_limit = &charged == window.budget.get() && HasNamelessLoss(window);
   const auto add = [&](const Finding& finding) {
     if (!NeedsEntry(finding) || !IsChargedTo(finding, window, charged)) return;
+    if (is_loss_by_limit && IsLost(finding.reach)) return;
     if (IsOfTheFile(window) && IsOfEveryTest(finding)) return;
     std::vector<std::string> pattern = SuggestPattern(finding);
     if (pattern.empty()) return;

@@ -190,10 +190,26 @@ TEST(RemedyTest, OfOthersCodeGoesIntoTheirBudgetFile) {
                          "{ \"stack\": [\"net::Pool::Grow\"]"));
 }
 
+// No allowance can name it.
+TEST(RemedyTest, OfALossOfCodeWithoutNamesIsALimitOfTheTest) {
+  WindowResult window = FailingUncoveredTest();
+  window.findings.push_back(sample::LostFinding({1000, 1}));
+  window.findings[1].stack.Edit().clear();
+  window.findings[1].user_frame.reset();
+
+  EXPECT_EQ(RemedyJson(window),
+            R"({ "component": "...", "overrides": [{ "tests": ["HttpTest.KeepAlive"], )"
+            R"("limits": { "test": { "lost": { "bytes": 128, "blocks": 2 } } }, )"
+            R"("reason": "..." }] })");
+}
+
 TEST(RemedyTest, IsToFixItWhereNothingIsKnownOfTheCallStack) {
   WindowResult window = FailingCoveredTest();
   window.findings[0].stack.Edit().clear();
   window.findings[0].user_frame.reset();
+  window.findings[0].reach = Reach::kRetained;
+  window.findings[0].disposition = Disposition::kSteady;
+  window.violations[0].metric = Metric::kSteadyBytes;
 
   EXPECT_EQ(RemedyText(window), "fix it: nothing is known of its call stack to allow it by");
 }
