@@ -54,7 +54,12 @@ Expected<ReportRequest> ParseReportRequest(std::string_view request) {
     return UsageError(fmt::format("report '{}': unknown format '{}'; known: {}", request, format,
                                   KnownFormats()));
   }
-  return ReportRequest{known->format, fs::path(request.substr(equals + 1))};
+  const std::string_view file = request.substr(equals + 1);
+  if (file == "-") {
+    return UsageError(fmt::format(
+        "report '{}': standard output is the program's and the summary's; name a file", request));
+  }
+  return ReportRequest{known->format, fs::path(file)};
 }
 
 }  // namespace leakgate

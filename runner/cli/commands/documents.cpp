@@ -60,7 +60,7 @@ bool ShowInPager(const std::filesystem::path& file) {
 }  // namespace
 
 void Declare(HelpRequest& request, OptionList& options) {
-  OptionValue value{"TOPIC", ValueKind::kCommand};
+  OptionValue value{"PAGE", ValueKind::kCommand};
   for (const Term& page : DocumentPages()) value.choices.push_back(page.term);
   options.AddArgument("topic", std::move(value), request.words);
 }

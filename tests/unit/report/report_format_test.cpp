@@ -69,6 +69,13 @@ TEST(ReportRequestTest, AsksForTheFileWhereThereIsNone) {
   }
 }
 
+TEST(ReportRequestTest, WritesNoneToStandardOutput) {
+  const Expected<ReportRequest> request = ParseReportRequest("json=-");
+  ASSERT_FALSE(request.has_value());
+  EXPECT_EQ(request.error().message,
+            "report 'json=-': standard output is the program's and the summary's; name a file");
+}
+
 class ReportFileTest : public testing::Test {
  protected:
   void SetUp() override {
