@@ -53,7 +53,7 @@ function Numbers({ cause, findings }: { cause: Cause; findings: Finding[] }) {
   const step = steps.length > 0 && <span class="dim"> ({steps[0]})</span>;
   return (
     <p class="cause-numbers">
-      {lost.blocks > 0 && <span><Kind kind="lost" /> <b>{text(lost)}</b></span>}
+      {lost.blocks > 0 && <span><Kind kind="lost" /> <b>{text(lost)}</b>{cause.ledTo.blocks > 0 && <span class="dim"> ({text(cause.ledTo)} of other tests could be reached only through the rest)</span>}</span>}
       {growing.blocks > 0 && <span><Kind kind="growing" /> <b>{text(growing)}</b>{step}</span>}
       {mapped.growing.blocks > 0 && <span><Kind kind="growing" /> <b>{text(mapped.growing, 'mapping')}</b>{growing.blocks === 0 && step}</span>}
       {held.blocks > 0 && <span><Kind kind="held" /> <b>{text(held)}</b></span>}
@@ -115,7 +115,7 @@ function Remedy({ report, cause, findings }: { report: Report; cause: Cause; fin
       {findings.slice(0, 1).map((finding, index) => (
         <FindingCard key={index} report={report} finding={finding} window={worst} title={`In ${format.shortened(worst.name, 60)}:`} />
       ))}
-      <Entries report={report} remedy={part.remedy} />
+      <Entries report={report} remedy={cause.remedy} />
       {made.map((one) => <MadeByCard key={one.quantity} report={report} made={one} most={3} />)}
       {!hasCallSite(cause) && worst.leftBehind.length > 0 && <ul class="lines">{worst.leftBehind.map((line, index) => <li key={index}>{line}</li>)}</ul>}
       {cause.stacks > 1 && <p class="more">{format.count(cause.stacks, 'call stack')} lead to this line. The largest is shown.</p>}

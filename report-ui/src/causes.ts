@@ -8,15 +8,18 @@ export interface Cause {
   windows: Window[]; // that fail for it: of several iterations of a test, the first
   amount: Amount; // in all of them, each iteration counted
   lost: Amount;
+  ledTo: Amount; // of that, what other tests made and only the blocks of `worst` led to
   growing: Amount;
   mapped: { growing: Amount; held: Amount }; // what of it is mappings
   stacks: number; // call stacks that lead to its call site
   worst: Window; // the one with most bytes of it
   part: CausePart; // of that
+  remedy: number[]; // as of a part: of `part`, and of what is lost with it elsewhere
   limits: Violation[]; // of budget files, each line once; of one, the most that was measured
 }
 
 interface Building extends Cause {
+  isLed: boolean; // all of `part` is lost with blocks of another window
   worstBytes: number;
   names: Set<string>;
   nodes: Set<number>;
@@ -33,10 +36,12 @@ const MAPPED = new Set(['mapped', 'mapped_file', 'mapped_shared', 'thread_stack'
 export const isMappedKind = (kind: string): boolean => MAPPED.has(kind.replaceAll(' ', '_'));
 export const isLost = (reach: string): boolean => reach === 'lost' || reach === 'indirectly_lost';
 
+const rowsOf = (window: Window, part: CausePart) =>
+  [...part.findings.map((at) => window.findings[at]), ...part.mappings.map((at) => window.mappings[at])];
+
 function addFindings(report: Report, window: Window, part: CausePart, cause: Building): number {
   const before = cause.amount.bytes;
-  const rows = [...part.findings.map((at) => window.findings[at]), ...part.mappings.map((at) => window.mappings[at])];
-  for (const row of rows) {
+  for (const row of rowsOf(window, part)) {
     const [bytes, blocks] = [numberAt(row, FINDING.bytes), numberAt(row, FINDING.blocks)];
     const isSteady = report.string(numberAt(row, FINDING.disposition)) === 'steady';
     add(cause.amount, bytes, blocks);
@@ -58,6 +63,14 @@ function addLimits(window: Window, part: CausePart, cause: Building): void {
   }
 }
 
+// Adds those that are not there yet: a place, and the entry.
+function addEntries(from: number[], into: number[]): void {
+  for (let at = 0; at + 1 < from.length; at += 2) {
+    const isKnown = into.some((text, index) => index % 2 === 1 && text === from[at + 1]);
+    if (!isKnown) into.push(from[at], from[at + 1]);
+  }
+}
+
 // Those of most bytes first.
 function collect(report: Report): Cause[] {
   const causes = new Map<number, Building>();
@@ -66,8 +79,8 @@ function collect(report: Report): Cause[] {
       let cause = causes.get(part.number);
       if (!cause) {
         cause = {
-          number: part.number, windows: [], amount: none(), lost: none(), growing: none(), mapped: { growing: none(), held: none() }, stacks: 0, worst: window, part,
-          limits: [], worstBytes: -1, names: new Set(), nodes: new Set(),
+          number: part.number, windows: [], amount: none(), lost: none(), ledTo: none(), growing: none(), mapped: { growing: none(), held: none() }, stacks: 0, worst: window, part,
+          limits: [], remedy: [], isLed: true, worstBytes: -1, names: new Set(), nodes: new Set(),
         };
         causes.set(part.number, cause);
       }
@@ -76,10 +89,23 @@ function collect(report: Report): Cause[] {
       const name = `${report.runs[window.run].binary}\n${window.kind}\n${window.startedBy}\n${window.name}`;
       if (!cause.names.has(name)) cause.windows.push(window);
       cause.names.add(name);
-      if (bytes > cause.worstBytes) Object.assign(cause, { worst: window, part, worstBytes: bytes });
+      const rows = rowsOf(window, part);
+      const isLed = rows.length > 0 && rows.every((row) => numberAt(row, FINDING.led_from) !== 0);
+      if (isLed) {
+        for (const row of rows) add(cause.ledTo, numberAt(row, FINDING.bytes), numberAt(row, FINDING.blocks));
+        addEntries(part.remedy, cause.remedy);
+      }
+      const isWorse = isLed === cause.isLed ? bytes > cause.worstBytes : !isLed;
+      if (isWorse) Object.assign(cause, { worst: window, part, isLed, worstBytes: bytes });
     }
   }
-  for (const cause of causes.values()) cause.stacks = cause.nodes.size;
+  for (const cause of causes.values()) {
+    cause.stacks = cause.nodes.size;
+    if (cause.isLed) Object.assign(cause, { ledTo: none(), remedy: [] }); // of what leads to it, nothing is told
+    const led = cause.remedy;
+    cause.remedy = [...cause.part.remedy];
+    addEntries(led, cause.remedy);
+  }
   return [...causes.values()].sort((a, b) => b.amount.bytes - a.amount.bytes || a.number - b.number);
 }
 
@@ -93,8 +119,7 @@ export function causesOf(report: Report): Cause[] {
 
 // The findings of its worst window, the largest first: what its stack, series and holder are told of.
 export function worstFindings(report: Report, { worst, part }: Cause): Finding[] {
-  const rows = [...part.findings.map((at) => worst.findings[at]), ...part.mappings.map((at) => worst.mappings[at])];
-  return rows.map((row) => report.finding(row)).sort((a, b) => b.bytes - a.bytes);
+  return rowsOf(worst, part).map((row) => report.finding(row)).sort((a, b) => b.bytes - a.bytes);
 }
 
 export const hasCallSite = ({ part }: Cause): boolean =>

@@ -169,12 +169,23 @@ void CallSites::BeginWindow(const std::vector<LiveBlock>& blocks) {
   }
 }
 
+namespace {
+
 // If a test's last call was compiled to a jump, main is the user's first frame. It calls all of
 // GoogleTest, so it distinguishes no call sites.
+bool HasCallSiteOfItsOwn(const Finding& finding) {
+  return finding.user_frame && finding.stack[*finding.user_frame].function != "main";
+}
+
+}  // namespace
+
 std::string CallSiteKey(const Finding& finding) {
-  if (!finding.user_frame) return StackText(finding);
-  const Frame& frame = finding.stack[*finding.user_frame];
-  return frame.function == "main" ? StackText(finding) : FrameText(frame);
+  if (!HasCallSiteOfItsOwn(finding)) return StackText(finding);
+  return FrameText(finding.stack[*finding.user_frame]);
+}
+
+std::string LedFromKey(const Finding& finding) {
+  return finding.led_from.empty() ? "" : FrameText(finding.led_from.front());
 }
 
 std::string CallStackKey(const Finding& finding) { return StackText(finding); }
@@ -260,6 +271,13 @@ void SortFindings(std::vector<Finding>& findings) {
                    [&](const Finding& a, const Finding& b) { return rank(a) < rank(b); });
 }
 
+void SetLeading(const LeadingBlock& leading, CallSites& sites, Finding& finding) {
+  if (leading.address != 0) finding.led_by = sites.Of(leading.stack).text;
+  if (!leading.other_windows || !IsLost(finding.reach)) return;
+  const Finding& other = sites.Of(*leading.other_windows).finding;
+  if (HasCallSiteOfItsOwn(other)) finding.led_from = {other.stack[*other.user_frame]};
+}
+
 void FoldFindings(Fold fold, std::vector<Finding>& findings) {
   const auto counts = [&](const Finding& finding) {
     if (!IsUsers(finding) || !CountsLiterally(finding)) return false;
@@ -272,7 +290,9 @@ void FoldFindings(Fold fold, std::vector<Finding>& findings) {
   if (std::none_of(findings.begin(), findings.end(), is_led_to)) return;
   std::map<std::string, std::size_t> leading;  // by call stack
   for (std::size_t i = 0; i < findings.size(); ++i) {
-    const bool may_lead = findings[i].reach != Reach::kIndirectlyLost && counts(findings[i]);
+    // What is lost with a block of another window leads to others of its own.
+    const bool is_root = findings[i].reach != Reach::kIndirectlyLost || findings[i].led_by.empty();
+    const bool may_lead = is_root && counts(findings[i]);
     if (may_lead) leading.emplace(CallStackKey(findings[i]), i);
   }
   // Returns the finding itself if nothing that counts leads to it, or if it leads to itself.
@@ -345,14 +365,18 @@ std::vector<Finding> GroupFindings(const std::vector<LiveBlock>& blocks,
     const BlockFacts& known = facts.empty() ? kNothing : facts[i];
     const std::uint32_t stack = blocks[i].stack;
     const CallSite& site = known.passes_unseen ? sites.BySymbols(stack) : sites.Of(stack);
-    const std::string_view led_by =
-        known.leading.address != 0 ? sites.Of(known.leading.stack).text : std::string_view();
+    std::string_view led_by;
+    if (known.leading.address != 0) {
+      led_by = sites.Of(known.leading.stack).text;
+    } else if (known.leading.other_windows) {
+      led_by = sites.Of(*known.leading.other_windows).text;
+    }
     // What is retained is repeated by its stack, and so is one finding: one block stands for all.
     const auto [entry, is_new] = by_key.try_emplace(
         KeyOf(site, blocks[i], known, IsLost(known.reach) ? led_by : std::string_view()));
     if (is_new) {
       entry->second = MakeFinding(site, blocks[i], known);
-      entry->second.led_by = led_by;
+      SetLeading(known.leading, sites, entry->second);
     }
     entry->second.amount += Amount{static_cast<std::int64_t>(blocks[i].size_bytes), 1};
     if (entry->second.contents.empty()) entry->second.contents = known.contents.get();

@@ -92,6 +92,10 @@ class CallSites {
 // or the whole stack if no frame is the user's, or if that frame is main.
 [[nodiscard]] std::string CallSiteKey(const Finding& finding);
 
+// Returns the CallSiteKey of the block of another window that it is lost with; empty if there is
+// none (Finding::led_from).
+[[nodiscard]] std::string LedFromKey(const Finding& finding);
+
 // Returns the text of the whole stack, the same in any process.
 [[nodiscard]] std::string CallStackKey(const Finding& finding);
 
@@ -114,6 +118,8 @@ class CallSites {
 struct LeadingBlock {
   std::uint64_t address = 0;  // 0: there is none
   std::uint32_t stack = 0;
+  // The call stack of the block of another window with which both are lost, if there is one.
+  std::optional<std::uint32_t> other_windows{};
 };
 
 // What is known about one block beyond what the region has.
@@ -138,6 +144,9 @@ struct BlockFacts {
 [[nodiscard]] std::vector<Finding> GroupFindings(const std::vector<LiveBlock>& blocks,
                                                  const std::vector<BlockFacts>& facts,
                                                  CallSites& sites);
+
+// Says in a finding which block leads to its blocks. REQUIRES: its reach is set.
+void SetLeading(const LeadingBlock& leading, CallSites& sites, Finding& finding);
 
 // Which findings are told below those whose blocks lead to theirs.
 enum class Fold {

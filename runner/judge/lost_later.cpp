@@ -98,8 +98,8 @@ class LostFindings {
   LostFindings(WindowKind window, CallSites& sites) : window_(window), sites_(sites) {}
 
   void Add(const LostBlock& lost, const CallSite& site, const Finding& from) {
-    const auto [entry, is_new] =
-        findings_.try_emplace(Key(&from, lost.reach, site.text, lost.leading.stack), from);
+    const auto [entry, is_new] = findings_.try_emplace(
+        Key(&from, lost.reach, site.text, lost.leading.stack, lost.leading.other_windows), from);
     Finding& finding = entry->second;
     if (is_new) {
       finding.stack = site.finding.stack;
@@ -109,7 +109,7 @@ class LostFindings {
       finding.reach = lost.reach;
       finding.disposition = Disposition::kOutstanding;
       finding.holder = lost.holder.get();
-      if (lost.leading.address != 0) finding.led_by = sites_.Of(lost.leading.stack).text;
+      SetLeading(lost.leading, sites_, finding);
       finding.series.clear();
       finding.explanation = ExplainLoss(lost.moment, window_);
     }
@@ -124,7 +124,8 @@ class LostFindings {
 
  private:
   // A finding that passed in any case may be of several call sites.
-  using Key = std::tuple<const Finding*, Reach, std::string_view, std::uint32_t>;
+  using Key = std::tuple<const Finding*, Reach, std::string_view, std::uint32_t,
+                         std::optional<std::uint32_t>>;
 
   const WindowKind window_;
   CallSites& sites_;

@@ -165,6 +165,11 @@ void SetLostWith(const LiveBlock& block, const std::shared_ptr<const LostWith>& 
   facts.leading = {};
   if (with != nullptr && with->root.window == block.window) {
     facts.leading = {with->root.address, with->root.stack};
+  } else if (with != nullptr) {
+    if (with->of_same_window) {
+      facts.leading = {with->of_same_window->address, with->of_same_window->stack};
+    }
+    facts.leading.other_windows = with->root.stack;
   }
   facts.holder = with != nullptr ? texts.Of(with) : SharedText();
 }

@@ -26,6 +26,7 @@ struct CausePart {
   const TopAllocators* top = nullptr;  // what the test did too much of, most of it by one call site
   std::set<std::size_t> violations;
   Amount amount;
+  bool is_led_from_other = false;  // all of it is lost with blocks of another window
 };
 
 // Whether blocks or mappings of its call site are over the limit.
@@ -35,7 +36,8 @@ using CauseParts = std::map<std::string, CausePart>;
 
 class PartsOfWindow {
  public:
-  explicit PartsOfWindow(const WindowResult& window) : window_(window) {
+  PartsOfWindow(const WindowResult& window, const LosingSites& sites)
+      : window_(window), sites_(sites) {
     if (window.verdict != Verdict::kOverBudget) return;
     for (const FreeErrorResult& error : window.free_errors) {
       if (error.baseline == BaselineState::kKnown) continue;
@@ -62,7 +64,9 @@ class PartsOfWindow {
       if (!Explains(finding, violation, window_)) continue;
       explained_.insert(i);
       if (part == nullptr) {
-        part = &At(violation.component + '\n' + CallSiteKey(finding));
+        part = &At(sites_.CauseKey(finding, violation));
+        const bool is_led = sites_.AreLedFromOther(finding, violation);
+        part->is_led_from_other = is_led && (part->is_led_from_other || !HasSite(*part));
         (part->*list).push_back(&finding);
         part->amount += finding.amount;
       }
@@ -89,6 +93,7 @@ class PartsOfWindow {
   }
 
   const WindowResult& window_;
+  const LosingSites& sites_;
   CauseParts parts_;
   std::set<std::size_t> explained_;
 };
@@ -110,6 +115,20 @@ Amount ExplainedBy(const CausePart& part, const Violation& violation) {
     }
   }
   return sum;
+}
+
+// Adds those whose call sites are not there yet, and of the others keeps the larger.
+void AddLargest(const std::vector<const Finding*>& findings, std::vector<Finding>& largest) {
+  for (const Finding* const finding : findings) {
+    const auto known = std::find_if(largest.begin(), largest.end(), [&](const Finding& it) {
+      return CallSiteKey(it) == CallSiteKey(*finding);
+    });
+    if (known == largest.end()) {
+      largest.push_back(*finding);
+    } else if (known->amount.bytes < finding->amount.bytes) {
+      *known = *finding;
+    }
+  }
 }
 
 struct GrowingCause {
@@ -193,13 +212,60 @@ const Finding* SiteOf(const Cause& cause) {
   return window.mappings.empty() ? nullptr : &window.mappings.front();
 }
 
+// Returns the first limit that the finding is over; nullptr if it is over none.
+const Violation* FirstExplained(const Finding& finding, const WindowResult& window) {
+  const auto first =
+      std::find_if(window.violations.begin(), window.violations.end(),
+                   [&](const Violation& it) { return Explains(finding, it, window); });
+  return first != window.violations.end() ? &*first : nullptr;
+}
+
+std::string KeyOf(const Violation& violation, const std::string& site) {
+  return violation.component + '\n' + site;
+}
+
 }  // namespace
 
+LosingSites::LosingSites(const std::vector<WindowResult>& windows) {
+  const auto for_each_lost = [&](Reach reach, const auto& use) {
+    for (const WindowResult& window : windows) {
+      if (window.verdict != Verdict::kOverBudget) continue;
+      for (const Finding& finding : window.findings) {
+        const Violation* const violation =
+            finding.reach == reach ? FirstExplained(finding, window) : nullptr;
+        if (violation != nullptr) use(finding, *violation);
+      }
+    }
+  };
+  for_each_lost(Reach::kLost, [&](const Finding& finding, const Violation& violation) {
+    led_to_.try_emplace(KeyOf(violation, CallSiteKey(finding)));
+  });
+  for_each_lost(Reach::kIndirectlyLost, [&](const Finding& finding, const Violation& violation) {
+    const auto led = led_to_.find(KeyOf(violation, LedFromKey(finding)));
+    if (led != led_to_.end()) led->second += finding.amount;
+  });
+}
+
+std::string LosingSites::CauseKey(const Finding& finding, const Violation& violation) const {
+  return KeyOf(violation,
+               AreLedFromOther(finding, violation) ? LedFromKey(finding) : CallSiteKey(finding));
+}
+
+bool LosingSites::AreLedFromOther(const Finding& finding, const Violation& violation) const {
+  return !finding.led_from.empty() && led_to_.contains(KeyOf(violation, LedFromKey(finding)));
+}
+
+Amount LosingSites::LedTo(const std::string& key) const {
+  const auto led = led_to_.find(key);
+  return led != led_to_.end() ? led->second : Amount{};
+}
+
 std::vector<Cause> CollectCauses(const std::vector<WindowResult>& windows) {
+  const LosingSites sites(windows);
   std::vector<GrowingCause> growing;
   std::unordered_map<std::string, std::size_t> index;
   for (const WindowResult& window : windows) {
-    CauseParts parts = PartsOfWindow(window).Take();
+    CauseParts parts = PartsOfWindow(window, sites).Take();
     for (auto& [key, part] : parts) {
       const auto [known, is_new] = index.try_emplace(key, growing.size());
       if (is_new) growing.emplace_back();
@@ -208,7 +274,11 @@ std::vector<Cause> CollectCauses(const std::vector<WindowResult>& windows) {
       grown.cause.amount += part.amount;
       AddViolations(ViolationsOf(part), HasSite(part), grown.cause.violations);
       if (grown.names.insert(PlainWindowName(window)).second) AddWindow(window, grown.cause);
-      if (!is_new && part.amount.bytes <= grown.worst.amount.bytes) continue;
+      if (part.is_led_from_other) AddLargest(part.findings, grown.cause.led_findings);
+      const auto rank = [](const CausePart& it) {
+        return std::pair(!it.is_led_from_other, it.amount.bytes);
+      };
+      if (!is_new && rank(part) <= rank(grown.worst)) continue;
       grown.worst = std::move(part);
     }
   }
@@ -217,6 +287,7 @@ std::vector<Cause> CollectCauses(const std::vector<WindowResult>& windows) {
     grown.cause.worst = Reduced(grown.worst);
     grown.cause.worst_amount = grown.worst.amount;
     grown.cause.whole = grown.worst.window;
+    grown.cause.led_to = sites.LedTo(grown.cause.key);
     causes.push_back(std::move(grown.cause));
   }
   std::stable_sort(causes.begin(), causes.end(),
@@ -227,13 +298,14 @@ std::vector<Cause> CollectCauses(const std::vector<WindowResult>& windows) {
 void AddTotals(const Cause& cause, Cause& total) {
   const bool has_site = !cause.worst.findings.empty() || !cause.worst.mappings.empty();
   total.amount += cause.amount;
+  total.led_to += cause.led_to;
   total.are_tests = total.are_tests && cause.are_tests;
   AddViolations(cause.violations, has_site, total.violations);
 }
 
-std::vector<WindowCause> CausesOf(const WindowResult& window) {
+std::vector<WindowCause> CausesOf(const WindowResult& window, const LosingSites& sites) {
   std::vector<WindowCause> causes;
-  for (auto& [key, part] : PartsOfWindow(window).Take()) {
+  for (auto& [key, part] : PartsOfWindow(window, sites).Take()) {
     causes.push_back({.key = key,
                       .has_site = HasSite(part) || !part.errors.empty() || part.top != nullptr,
                       .findings = IndicesIn(window.findings, part.findings),
@@ -248,7 +320,7 @@ std::vector<WindowCause> CausesOf(const WindowResult& window) {
 std::string ReportedCauses::FindOrAdd(const WindowResult& window) {
   std::string first;
   bool is_reported = true;
-  for (const auto& [key, part] : PartsOfWindow(window).Take()) {
+  for (const auto& [key, part] : PartsOfWindow(window, LosingSites({})).Take()) {
     const auto [known, is_new] = reported_.try_emplace(key, WindowName(window));
     is_reported = is_reported && !is_new;
     if (first.empty()) first = known->second;

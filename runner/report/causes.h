@@ -24,6 +24,10 @@ struct Cause {
   const WindowResult* whole = nullptr;  // that window, with all that it has; null: not at hand
   Amount worst_amount;                  // in that window
   Amount amount;                        // in all windows, each iteration counted
+  // Of that, what other windows made and only its lost blocks led to; and the largest finding of
+  // each call site of it.
+  Amount led_to;
+  std::vector<Finding> led_findings;
   // What is over in all windows together; where the budget permits some, in the worst of them.
   std::vector<Violation> violations;
   // The tests, suites and processes that fail for it, in the order of the run: the first failing
@@ -32,6 +36,23 @@ struct Cause {
   std::int64_t count = 0;                // of these
   std::vector<std::string> first_names;  // of the first kNamed of these
   bool are_tests = true;                 // and neither suites nor processes nor the program
+};
+
+// The call sites whose lost blocks make a window fail. What another window made, and is lost with
+// such a block, is no cause of its own.
+class LosingSites {
+ public:
+  explicit LosingSites(const std::vector<WindowResult>& windows);
+
+  // Returns the key of the cause of `finding`, which explains `violation`.
+  [[nodiscard]] std::string CauseKey(const Finding& finding, const Violation& violation) const;
+  // Returns whether the cause is a block of another window, with which this one's are lost.
+  [[nodiscard]] bool AreLedFromOther(const Finding& finding, const Violation& violation) const;
+  // Returns the sum of what other windows made and is lost with blocks of the cause of that key.
+  [[nodiscard]] Amount LedTo(const std::string& key) const;
+
+ private:
+  std::map<std::string, Amount> led_to_;  // by key of the cause
 };
 
 // Returns the causes of all windows over budget: those of most bytes first, and equal ones in the
@@ -53,8 +74,9 @@ struct WindowCause {
 };
 
 // Returns what `window` fails for, for a report that counts by cause itself. Nothing if it is not
-// over budget.
-[[nodiscard]] std::vector<WindowCause> CausesOf(const WindowResult& window);
+// over budget. `sites` are those of all windows.
+[[nodiscard]] std::vector<WindowCause> CausesOf(const WindowResult& window,
+                                                const LosingSites& sites);
 
 // Remembers which causes have been told in full, and of which window. Used by one thread at a time.
 class ReportedCauses {

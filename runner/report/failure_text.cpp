@@ -248,6 +248,12 @@ bool IsByFile(const Cause& cause) {
 std::string CauseAnswer(const Cause& cause, Colour colour) {
   const std::string answer = AnswerText(InAllWindows(cause), colour);
   if (cause.count < 2 || cause.worst_amount == Amount{}) return answer;
+  if (cause.led_to != Amount{}) {
+    return answer + "  " +
+           Printable(fmt::format("{} of that could be reached only through what {} allocated:",
+                                 FormatAmount(cause.led_to), WindowName(cause.worst))) +
+           '\n';
+  }
   return answer + "  most of it in " + Printable(WindowName(cause.worst)) + ":\n";
 }
 
@@ -266,13 +272,15 @@ std::string CauseTextWithHeadline(const Cause& cause, const TextStyle& style) {
   const std::string failure = fmt::format("Failure in {}: {}", WindowCountText(cause),
                                           FirstNames(cause.first_names, cause.count));
   const bool is_whole = IsByFile(cause) && cause.whole != nullptr;
+  WindowResult allowed = is_whole ? *cause.whole : cause.worst;
+  allowed.findings.insert(allowed.findings.end(), cause.led_findings.begin(),
+                          cause.led_findings.end());
   WindowResult shown = cause.worst;
   if (cause.count > 1) {  // each test has other bytes in its block
     for (Finding& finding : shown.findings) finding.contents.clear();
   }
   return Paint(Headline(cause.worst, failure, style), Emphasis::kHeading, style.colour) + '\n' +
-         TextWithRemedy(shown, CauseAnswer(cause, style.colour),
-                        RemedyText(is_whole ? *cause.whole : cause.worst), style);
+         TextWithRemedy(shown, CauseAnswer(cause, style.colour), RemedyText(allowed), style);
 }
 
 std::string SameFailureText(const WindowResult& window, const std::string& first,

@@ -72,6 +72,9 @@ struct Finding {
   // The CallStackKey of the finding of which a block leads to its blocks, as nothing else does. It
   // is in no report: FoldFindings uses it.
   std::string led_by;
+  // The call site, one frame, of the block of another window that it is lost with. Where that is
+  // told, it is the cause of both. Empty if there is none.
+  SharedStack led_from;
   // What only its blocks lead to, so that it is lost with them: largest first, each without any of
   // its own.
   std::vector<Finding> led_to;

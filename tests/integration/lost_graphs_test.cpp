@@ -102,6 +102,22 @@ TEST_P(LostGraphsTest, ABlockOfAnotherWindowIsNoPartOfTheFinding) {
   EXPECT_EQ(LeakFrom(root).function, "(anonymous namespace)::MakeOwned()");
 }
 
+// The suite lost the owner. It is the one cause, the one result and the one annotation.
+TEST_P(LostGraphsTest, WhatTestsGaveToAnOwnerOfTheSuitesIsOfOneCause) {
+  const TemporaryDirectory directory;
+  const std::string sarif = directory.File("r.sarif");
+  const std::string report = directory.File("r.json");
+  const GatedRun run = RunByDefault({Fixture("lost_graphs"), "--gtest_filter=LostWithItsSuite.*"},
+                                    {"--report", "sarif=" + sarif, "--report", "json=" + report});
+  EXPECT_THAT(run.command.standard_error, HasSubstr("1 cause"));
+  EXPECT_THAT(run.command.standard_error,
+              HasSubstr("in 4 blocks of that could be reached only through what LostWithItsSuite"));
+  EXPECT_THAT(json::parse(ReadFile(sarif))["runs"][0]["results"], testing::SizeIs(1));
+
+  const CommandResult merged = Leakgate({"merge", report});
+  EXPECT_THAT(merged.standard_error, HasSubstr("could be reached only through what LostWith"));
+}
+
 TEST_P(LostGraphsTest, AllAmountsAreOfTheWhole) {
   const json window = Window("LostGraph.OfATreeWhoseNodesKnowTheirParents");
   EXPECT_EQ(window["lost"]["blocks"], 62);

@@ -22,9 +22,10 @@ using Json = nlohmann::ordered_json;
 // found out.
 class CauseNumbers {
  public:
-  std::vector<PageCause> Of(const WindowResult& window, const std::string& binary) {
+  std::vector<PageCause> Of(const WindowResult& window, const LosingSites& sites,
+                            const std::string& binary) {
     std::vector<PageCause> causes;
-    for (WindowCause& cause : CausesOf(window)) {
+    for (WindowCause& cause : CausesOf(window, sites)) {
       const std::string key = cause.has_site ? cause.key : cause.key + '\n' + binary;
       const std::size_t number = numbers_.try_emplace(key, numbers_.size()).first->second;
       causes.push_back({number, std::move(cause)});
@@ -89,18 +90,19 @@ class HtmlWriter {
   void WriteWindows(const RunResult& run) {
     text_ += ",\n\"windows\":[";
     bool is_first = true;
+    const LosingSites sites(is_baseline_ ? std::vector<WindowResult>() : run.windows);
     for (const WindowResult& window : run.windows) {
       text_ += std::exchange(is_first, false) ? "\n" : ",\n";
-      AppendWindow(window, run);
+      AppendWindow(window, sites, run);
       WriteText();
     }
     text_ += "]}";
     WriteText();
   }
-  void AppendWindow(const WindowResult& window, const RunResult& run) {
+  void AppendWindow(const WindowResult& window, const LosingSites& sites, const RunResult& run) {
     PageWindow page{window, run.begin};
     if (!is_baseline_ && window.verdict == Verdict::kOverBudget) {
-      page.causes = causes_.Of(window, run.binary);
+      page.causes = causes_.Of(window, sites, run.binary);
     }
     const PageContext context{tables_, sources_, window};
     PageObject fields(context, text_);

@@ -11,6 +11,7 @@
 #include "runner/attribution/call_sites.h"
 #include "runner/attribution/leak_identity.h"
 #include "runner/region/amount.h"
+#include "runner/report/causes.h"
 #include "runner/report/excess.h"
 #include "runner/report/failure_text.h"
 #include "runner/report/finding_text.h"
@@ -62,10 +63,12 @@ std::string Quantity(const Finding& finding) {
 // Visits the issues of one window.
 class WindowIssues {
  public:
+  // What is lost with a block of another window is told there.
   WindowIssues(const RunResult& run, const WindowResult& window, const std::string& root,
-               const std::function<void(const Issue&)>& visit)
+               const LosingSites& sites, const std::function<void(const Issue&)>& visit)
       : run_(run),
         window_(window),
+        sites_(sites),
         root_(root),
         visit_(visit),
         budget_lines_(BudgetLines(window, root)),
@@ -113,7 +116,10 @@ class WindowIssues {
       is_explained[i] = true;
       if (first == nullptr) first = &window_.violations[i];
     }
-    if (first != nullptr) return VisitCounted(finding, *first);
+    if (first != nullptr) {
+      if (!sites_.AreLedFromOther(finding, *first)) VisitCounted(finding, *first);
+      return;
+    }
     // What a test holds that has not come to its end says nothing.
     const bool has_ended = window_.status != TestStatus::kCrashed;
     if (finding.disposition == Disposition::kUnconfirmed) {
@@ -126,6 +132,11 @@ class WindowIssues {
     Issue issue = New(RuleOf(violation));
     SetTitle(issue, finding, WordsOf(issue.rule));
     issue.details = budget_lines_.at(violation.component);
+    const Amount led_to = sites_.LedTo(sites_.CauseKey(finding, violation));
+    if (finding.reach == Reach::kLost && led_to != Amount{}) {
+      issue.details += fmt::format("  {} of other tests could be reached only through it\n",
+                                   FormatAmount(led_to));
+    }
     Finish(issue, finding);
     issue.details += "  " + Printable(remedy_) + '\n';
     visit_(issue);
@@ -232,6 +243,7 @@ class WindowIssues {
 
   const RunResult& run_;
   const WindowResult& window_;
+  const LosingSites& sites_;
   const std::string& root_;
   const std::function<void(const Issue&)>& visit_;
   const std::map<std::string, std::string> budget_lines_;
@@ -279,9 +291,10 @@ void VisitIssues(const RunResult& run, const std::string& root,
     const std::string key = fmt::format("{}:{} {}", issue.fingerprint, issue.ordinal, name);
     if (seen.insert(key).second) visit(issue);
   };
+  const LosingSites sites(run.windows);
   for (const WindowResult& window : run.windows) {
     ordinals.clear();
-    WindowIssues(run, window, root, visit_once).Visit();
+    WindowIssues(run, window, root, sites, visit_once).Visit();
   }
   const bool fails_nothing = run.mode == GateMode::kWarnOnly;
   for (const std::string& line : run.failures) {

@@ -90,6 +90,7 @@ void VisitFields(Visitor& fields, Value& finding) {
   fields.WrittenIf("explanation", finding.explanation, !finding.explanation.empty());
   fields.WrittenIf("reach", finding.reach, finding.reach != Reach::kUnknown);
   fields.WrittenIf("holder", finding.holder, !finding.holder.empty());
+  fields.WrittenIf("led_from", finding.led_from, !finding.led_from.empty());
   fields.WrittenIf("contents", finding.contents, !finding.contents.empty());
   fields.WrittenIf("series", finding.series, !finding.series.empty());
   fields.WrittenIf("series_bytes", finding.series_bytes, !finding.series_bytes.empty());

@@ -299,7 +299,9 @@ TEST(GroupFindingsTest, TellsAsManyAsThereMayBe) {
 
 // The block of stack 2 is lost with that of stack 1.
 std::vector<Finding> GroupLost(BlockFacts root) {
-  const Stacks stacks = {{1, Resolved({In("net::Open()")})}, {2, Resolved({In("net::Grow()")})}};
+  const Stacks stacks = {{1, Resolved({In("net::Open()")})},
+                         {2, Resolved({In("net::Grow()")})},
+                         {3, Resolved({In("net::Own()")})}};
   CallSites sites([&](std::uint32_t stack) { return stacks.at(stack); });
   BlockFacts led = Held(Reach::kIndirectlyLost);
   led.leading.address = 0x1000;
@@ -314,6 +316,19 @@ TEST(FoldFindingsTest, TellsWhatIsLostWithABlockBelowIt) {
   EXPECT_THAT(findings, Amounts(Amount{72, 2}));
   EXPECT_THAT(findings[0].led_to, Amounts(Amount{64, 1}));
   EXPECT_EQ(OwnAmount(findings[0]), (Amount{8, 1}));
+}
+
+// Both are lost with a block of another window: each says where it was allocated.
+TEST(FoldFindingsTest, TellsWhatIsLostWithAnotherWindowBelowTheWindowsOwnRoot) {
+  BlockFacts root = Held(Reach::kIndirectlyLost);
+  root.leading.other_windows = 3;
+  std::vector<Finding> findings = GroupLost(root);
+  FoldFindings(Fold::kLost, findings);
+
+  EXPECT_THAT(findings, Amounts(Amount{72, 2}));
+  EXPECT_THAT(findings[0].led_to, Amounts(Amount{64, 1}));
+  ASSERT_THAT(findings[0].led_from, SizeIs(1));
+  EXPECT_EQ(findings[0].led_from.front().function, "net::Own()");
 }
 
 TEST(FoldFindingsTest, LeavesWhatIsChargedToAnotherComponent) {

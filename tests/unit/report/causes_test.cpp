@@ -156,7 +156,7 @@ TEST(CausesTest, OfOneWindowAreIndicesOfWhatItHas) {
   WindowResult window = FailingUncoveredTest();
   window.findings = {sample::RetainedFinding(Disposition::kOneTime, {8, 1}),
                      At(LostFinding({28, 1}), "net::Other()", 3), LostFinding({100, 1})};
-  const std::vector<WindowCause> causes = CausesOf(window);
+  const std::vector<WindowCause> causes = CausesOf(window, LosingSites({window}));
   ASSERT_THAT(causes, SizeIs(2));
   std::vector<std::size_t> all;
   for (const WindowCause& cause : causes) {
@@ -170,14 +170,50 @@ TEST(CausesTest, OfOneWindowAreIndicesOfWhatItHas) {
 }
 
 TEST(CausesTest, OfAWindowThatPassesAreNone) {
-  EXPECT_THAT(CausesOf(PassingTest("A.B")), SizeIs(0));
+  EXPECT_THAT(CausesOf(PassingTest("A.B"), LosingSites({})), SizeIs(0));
+}
+
+// The suite loses an owner, and two tests what they had given it.
+std::vector<WindowResult> OwnerAndOwned() {
+  WindowResult suite = FailingUncoveredTest("Suite");
+  suite.findings = {At(LostFinding({64, 1}), "net::Owner()", 3)};
+  std::vector<WindowResult> windows = {FailingUncoveredTest("A.B"), FailingUncoveredTest("A.C"),
+                                       suite};
+  for (std::size_t i = 0; i < 2; ++i) {
+    Finding owned = LostFinding({1000, 10});
+    owned.reach = Reach::kIndirectlyLost;
+    owned.led_from = {suite.findings[0].stack[*suite.findings[0].user_frame]};
+    windows[i].findings = {owned};
+  }
+  return windows;
+}
+
+TEST(CausesTest, WhatIsLostWithABlockOfAnotherWindowIsOfThatCause) {
+  const std::vector<WindowResult> windows = OwnerAndOwned();
+  const std::vector<Cause> causes = CollectCauses(windows);
+  ASSERT_THAT(causes, SizeIs(1));
+  EXPECT_EQ(causes[0].amount, (Amount{2064, 21}));
+  EXPECT_EQ(causes[0].led_to, (Amount{2000, 20}));
+  EXPECT_EQ(causes[0].whole, &windows[2]);
+  EXPECT_EQ(causes[0].count, 3);
+  const LosingSites sites(windows);
+  EXPECT_EQ(CausesOf(windows[0], sites).front().key, CausesOf(windows[2], sites).front().key);
+}
+
+TEST(CausesTest, WithoutThatBlockItIsACauseOfItsOwn) {
+  std::vector<WindowResult> windows = OwnerAndOwned();
+  windows[2].findings[0].disposition = Disposition::kAllowed;
+  const std::vector<Cause> causes = CollectCauses({windows[0], windows[1]});
+  ASSERT_THAT(causes, SizeIs(1));
+  EXPECT_EQ(SiteTexts(causes, sample::kProject).front(), "net::Pool::Grow (src/net/pool.cc:88)");
+  EXPECT_EQ(causes[0].led_to, Amount{});
 }
 
 TEST(CausesTest, ALimitThatNoCallSiteExplainsHasNone) {
   WindowResult window = FailingTest();
   window.findings.clear();
   window.violations = {Over(Metric::kFileDescriptors, 2, 0, {"net.json", 3, ""})};
-  const std::vector<WindowCause> causes = CausesOf(window);
+  const std::vector<WindowCause> causes = CausesOf(window, LosingSites({window}));
   ASSERT_THAT(causes, SizeIs(1));
   EXPECT_FALSE(causes.front().has_site);
   EXPECT_THAT(causes.front().violations, testing::ElementsAre(0));
