@@ -156,6 +156,10 @@ endmacro()
 # How the runner is linked: without what nothing is taken from; and with the C++ library, unless a library
 # brings the shared one along, for there must not be two.
 function(leakgate_set_linking target)
+  if(WIN32)  # one file, without a folder of DLLs beside it
+    target_link_options(${target} PRIVATE -static)
+    return()
+  endif()
   if(NOT leakgate_links_static)
     return()
   endif()

@@ -8,7 +8,11 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string_view>
+#include <thread>
+
+#include "runner/base/expected.h"
 
 namespace leakgate {
 
@@ -32,6 +36,14 @@ class PartialFile {
 // Removes these files now, and lets the terminal be as RestoreTerminalAtSignal says: the process is
 // about to end in the middle of its work. Async-signal-safe.
 void RemovePartialFiles();
+
+// Ends the process now, whatever its threads wait for: removes these files, and writes `line` to
+// standard error, unless its reader has stopped reading.
+[[noreturn]] void EndProcessSaying(std::string_view line, ExitCode exit_code);
+
+// Starts a thread that takes none of the process's signals. Throws std::system_error if it cannot
+// be started.
+[[nodiscard]] std::thread StartThreadWithoutSignals(std::function<void()> run);
 
 // Makes an end signal also write `text` to the terminal `fd`, or nothing if `text` is empty or
 // longer than 128 bytes. Only one thread may call this.

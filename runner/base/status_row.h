@@ -38,13 +38,13 @@ class StatusRow {
   void Hide();
 
  private:
-  void ReserveRow(int rows);
+  void ReserveRow(std::size_t rows);
   std::string SequenceToReleaseRow() const;
   void Write(const std::string& text) const;
 
   const int fd_;
   const TerminalUse use_;
-  int rows_ = 0;  // the terminal's rows when the row was reserved; 0: it is not reserved
+  std::size_t rows_ = 0;  // the terminal's rows when the row was reserved; 0: it is not reserved
   std::string shown_;
 };
 

@@ -1,10 +1,12 @@
 #include "runner/base/signal_end.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <climits>
 #include <cstring>
+#include <utility>
 
 #include "runner/base/linux/end_signals.h"
 
@@ -42,6 +44,21 @@ void EndProcessBy(int signal) {
   ::_exit(128 + signal);  // for the case that a filter forbids the call
 }
 
+class AllSignalsBlocked {
+ public:
+  AllSignalsBlocked() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~AllSignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
+  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
 void OnEndSignal(int signal) {
   int noted = 0;
   const bool may_wait = g_is_deferred.load() && signal != SIGALRM;
@@ -61,6 +78,18 @@ void RemovePartialFiles() {
   }
   const std::size_t bytes = g_terminal_bytes.load(std::memory_order_acquire);
   if (bytes != 0) (void)!::write(g_terminal.load(), g_terminal_text, bytes);
+}
+
+void EndProcessSaying(std::string_view line, ExitCode exit_code) {
+  RemovePartialFiles();
+  pollfd out{STDERR_FILENO, POLLOUT, 0};
+  if (::poll(&out, 1, 0) == 1) (void)!::write(STDERR_FILENO, line.data(), line.size());
+  ::_exit(static_cast<int>(exit_code));
+}
+
+std::thread StartThreadWithoutSignals(std::function<void()> run) {
+  const AllSignalsBlocked blocked;
+  return std::thread(std::move(run));
 }
 
 sigset_t EndSignals() {

@@ -1,11 +1,6 @@
 #include "runner/base/time_limit.h"
 
-#include <poll.h>
-#include <signal.h>
-#include <unistd.h>
-
 #include <atomic>
-#include <string_view>
 #include <thread>
 
 #include "runner/base/expected.h"
@@ -23,33 +18,20 @@ constexpr Clock::rep kNoLimit = Clock::time_point::max().time_since_epoch().coun
 std::atomic<Clock::rep> g_end{kNoLimit};
 thread_local bool t_concludes = false;
 
-// The reader of standard error may have stopped reading.
-void PrintUnbuffered(std::string_view line) {
-  pollfd out{STDERR_FILENO, POLLOUT, 0};
-  if (::poll(&out, 1, 0) == 1) (void)!::write(STDERR_FILENO, line.data(), line.size());
-}
-
 [[noreturn]] void EndProcessAt(Clock::time_point end) {
   std::this_thread::sleep_until(end);
-  RemovePartialFiles();
-  PrintUnbuffered(
+  EndProcessSaying(
       "leakgate: the timeout was reached, and what had been found could not be reported within 20 "
       "s more: "
-      "inconclusive\n");
-  ::_exit(static_cast<int>(ExitCode::kInconclusive));
+      "inconclusive\n",
+      ExitCode::kInconclusive);
 }
 
 }  // namespace
 
 void LimitTime(Clock::time_point end) {
   g_end.store(end.time_since_epoch().count(), std::memory_order_relaxed);
-  // The thread must take none of the process's signals.
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread(EndProcessAt, end + kToTheEnd).detach();
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  StartThreadWithoutSignals([end] { EndProcessAt(end + kToTheEnd); }).detach();
 }
 
 bool IsTimeUp() {

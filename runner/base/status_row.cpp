@@ -1,16 +1,15 @@
 #include "runner/base/status_row.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "runner/base/signal_end.h"
+#include "runner/base/terminal.h"
 
 namespace leakgate {
 namespace {
 
-constexpr int kFewestRows = 4;
-constexpr int kFewestColumns = 20;
+constexpr std::size_t kFewestRows = 4;
+constexpr std::size_t kFewestColumns = 20;
 
 // Control sequences of the VT100, which all terminals since understand.
 constexpr char kSave[] =
@@ -28,26 +27,20 @@ constexpr char kClearBelow[] = "\x1b[J";
 constexpr char kPlain[] = "\x1b[m";
 constexpr char kScrollAll[] = "\x1b[r";
 
-std::string MoveToRow(int row) { return fmt::format("\x1b[{};1H", row); }
-
-winsize SizeOf(int fd) {
-  winsize size{};
-  if (::ioctl(fd, TIOCGWINSZ, &size) != 0) return {};
-  return size;
-}
+std::string MoveToRow(std::size_t row) { return fmt::format("\x1b[{};1H", row); }
 
 }  // namespace
 
 std::size_t StatusRow::Columns() const {
-  const winsize size = SizeOf(fd_);
-  const bool is_large = size.ws_row >= kFewestRows && size.ws_col >= kFewestColumns;
-  if (!is_large || ::tcgetpgrp(fd_) != ::getpgrp()) return 0;
-  return size.ws_col - 1U;  // some terminals wrap in the last column
+  const TerminalSize size = SizeOfTerminal(fd_);
+  const bool is_large = size.rows >= kFewestRows && size.columns >= kFewestColumns;
+  if (!is_large || !IsInForeground(fd_)) return 0;
+  return size.columns - 1;  // some terminals wrap in the last column
 }
 
 // Moving one line down makes room below the cursor, and moving up again leads back to its line
 // and column, whatever others have written there. After that the last row is free.
-void StatusRow::ReserveRow(int rows) {
+void StatusRow::ReserveRow(std::size_t rows) {
   const std::string undo =
       rows_ == 0 ? "" : fmt::format("{}{}{}{}", kSave, kScrollAll, kRestore, kClearBelow);
   Write(fmt::format("{}{}{}{}\x1b[1;{}r{}", undo, kNextLine, kUp, kSave, rows - 1, kRestore));
@@ -62,7 +55,7 @@ void StatusRow::Show(const std::string& text) {
     shown_ = text;
     return;
   }
-  const int rows = SizeOf(fd_).ws_row;
+  const std::size_t rows = SizeOfTerminal(fd_).rows;
   if (rows < kFewestRows) return;
   if (rows != rows_) ReserveRow(rows);
   if (text == shown_) return;
@@ -85,9 +78,6 @@ std::string StatusRow::SequenceToReleaseRow() const {
                      kRestore);
 }
 
-// A failed write is ignored, since nobody reads a terminal whose other end is gone.
-void StatusRow::Write(const std::string& text) const {
-  (void)!::write(fd_, text.data(), text.size());
-}
+void StatusRow::Write(const std::string& text) const { WriteUnbuffered(fd_, text); }
 
 }  // namespace leakgate

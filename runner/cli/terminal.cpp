@@ -1,10 +1,6 @@
 #include "runner/cli/terminal.h"
 
 #include <fmt/format.h>
-#include <signal.h>
-#include <sys/ioctl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -18,6 +14,8 @@
 #include <system_error>
 
 #include "runner/base/descriptors.h"
+#include "runner/base/signal_end.h"
+#include "runner/base/terminal.h"
 #include "runner/run/judged_run.h"
 
 namespace leakgate {
@@ -107,20 +105,10 @@ constexpr milliseconds kLinePeriod(30'000);
 // A run that ends sooner needs no bar.
 constexpr milliseconds kPatience(1000);
 
-bool HasCapableTerminal(int fd) {
-  const char* const type = std::getenv("TERM");
-  const std::string_view name = type == nullptr ? "" : type;
-  return ::isatty(fd) != 0 && !name.empty() && name != "dumb";
-}
-
-bool CanShowRow() { return HasCapableTerminal(STDERR_FILENO); }
-
-bool IsSameTerminal(int one, int other) {
-  struct stat first {};
-  struct stat second {};
-  return ::isatty(one) != 0 && ::isatty(other) != 0 && ::fstat(one, &first) == 0 &&
-         ::fstat(other, &second) == 0 && first.st_rdev == second.st_rdev;
-}
+constexpr int kStandardOutput = 1;
+constexpr int kStandardError = 2;
+// What a shell has for a process that SIGPIPE ended.
+constexpr int kEndedByBrokenPipe = 128 + 13;
 
 bool IsProgramsTurn(ProgressStage stage) {
   return stage == ProgressStage::kProgram || stage == ProgressStage::kTests;
@@ -181,20 +169,18 @@ bool FlushOutput() {
 int ExitCodeAfterOutput(int exit_code) {
   if (FlushOutput()) return exit_code;
   const bool is_success = exit_code == kExitPass;
-  if (g_output_error == EPIPE) return is_success ? 128 + SIGPIPE : exit_code;
+  if (g_output_error == EPIPE) return is_success ? kEndedByBrokenPipe : exit_code;
   PrintMessage(fmt::format("cannot write to standard output: {}", ErrnoText(g_output_error)));
   return is_success ? static_cast<int>(ExitCode::kInconclusive) : exit_code;
 }
 
-bool IsTerminal(std::FILE* stream) { return ::isatty(::fileno(stream)) != 0; }
+bool IsTerminal(std::FILE* stream) { return IsTerminal(::fileno(stream)); }
 
 ScreenSize ScreenOf(std::FILE* stream) {
-  winsize size{};
-  if (!HasCapableTerminal(::fileno(stream)) || ::ioctl(::fileno(stream), TIOCGWINSZ, &size) != 0 ||
-      size.ws_row < 2 || size.ws_col < 2) {
-    return {};
-  }
-  return {size.ws_row - 1U, size.ws_col - 1U};  // some terminals wrap in the last column
+  if (!IsCapableTerminal(::fileno(stream))) return {};
+  const TerminalSize size = SizeOfTerminal(::fileno(stream));
+  if (size.rows < 2 || size.columns < 2) return {};
+  return {size.rows - 1, size.columns - 1};  // some terminals wrap in the last column
 }
 
 void ClearScreen(std::FILE* stream) {
@@ -206,7 +192,7 @@ void ClearScreen(std::FILE* stream) {
 Colour ColourOf(std::FILE* stream) {
   const char* const no_color = std::getenv("NO_COLOR");
   const bool is_forbidden = no_color != nullptr && *no_color != '\0';
-  return HasCapableTerminal(::fileno(stream)) && !is_forbidden ? Colour::kOn : Colour::kOff;
+  return IsCapableTerminal(::fileno(stream)) && !is_forbidden ? Colour::kOn : Colour::kOff;
 }
 
 TextStyle StyleOfStandardError() {
@@ -216,9 +202,9 @@ TextStyle StyleOfStandardError() {
 
 ProgressDisplay::ProgressDisplay(ProgressMode mode, TerminalUse use) {
   if (mode == ProgressMode::kNone) return;
-  if (mode != ProgressMode::kLines && CanShowRow()) {
-    row_ = std::make_unique<StatusRow>(STDERR_FILENO, use);
-    hides_program_ = mode == ProgressMode::kAuto && IsSameTerminal(STDOUT_FILENO, STDERR_FILENO);
+  if (mode != ProgressMode::kLines && IsCapableTerminal(kStandardError)) {
+    row_ = std::make_unique<StatusRow>(kStandardError, use);
+    hides_program_ = mode == ProgressMode::kAuto && IsSameTerminal(kStandardOutput, kStandardError);
   }
   progress_.pause = [this] { Pause(); };
   progress_.resume = [this] { Resume(); };
@@ -228,15 +214,10 @@ ProgressDisplay::ProgressDisplay(ProgressMode mode, TerminalUse use) {
 // All signals go to the main thread. If the thread cannot be started, the run only shows no
 // progress.
 void ProgressDisplay::Start() {
-  sigset_t all;
-  sigset_t original;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &original);
   try {
-    thread_ = std::thread([this] { Run(); });
+    thread_ = StartThreadWithoutSignals([this] { Run(); });
   } catch (const std::system_error&) {
   }
-  ::pthread_sigmask(SIG_SETMASK, &original, nullptr);
 }
 
 ProgressDisplay::~ProgressDisplay() {
@@ -270,7 +251,7 @@ void ProgressDisplay::Tick() {
   }
   if (!progress) return;
   const std::string line = ConsoleText(ProgressLine(*progress, elapsed) + '\n');
-  (void)!::write(STDERR_FILENO, line.data(), line.size());  // at once: others write there, too
+  WriteUnbuffered(kStandardError, line);  // at once: others write there, too
 }
 
 void ProgressDisplay::ShowBar(const Progress& progress, std::chrono::seconds elapsed) {

@@ -1,0 +1,79 @@
+#include "runner/base/descriptors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runner/base/nt/win32.h"
+#include "runner/base/page_size.h"
+
+namespace leakgate {
+namespace {
+
+constexpr std::uint64_t kViewGranule = 64 << 10;  // where views may begin
+
+}  // namespace
+
+Expected<Mapping> Mapping::Map(const UniqueFd& fd, std::uint64_t offset, std::size_t bytes,
+                               MappingAccess access) {
+  const DWORD rights = access == MappingAccess::kReadOnly ? FILE_MAP_READ : FILE_MAP_WRITE;
+  const std::uint64_t first = offset / kViewGranule * kViewGranule;
+  const auto before = static_cast<std::size_t>(offset - first);
+  void* const view = MapViewOfFile(HandleOf(fd), rights, static_cast<DWORD>(first >> 32),
+                                   static_cast<DWORD>(first), bytes + before);
+  if (view == nullptr) {
+    return InconclusiveError(
+        fmt::format("cannot map {} bytes of the shared region: {}", bytes, WindowsErrorText()));
+  }
+  return Mapping(static_cast<std::byte*>(view) + before, bytes);
+}
+
+Mapping::~Mapping() {
+  if (begin_ == nullptr) return;
+  const auto address = reinterpret_cast<std::uintptr_t>(begin_);
+  UnmapViewOfFile(reinterpret_cast<void*>(address / kViewGranule * kViewGranule));
+}
+
+// The system takes pages of views away when it needs them.
+void Mapping::ReleasePages() const {}
+
+Mapping::Mapping(Mapping&& other) noexcept
+    : begin_(std::exchange(other.begin_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+
+Mapping& Mapping::operator=(Mapping&& other) noexcept {
+  std::swap(begin_, other.begin_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+int OwnPid() { return static_cast<int>(GetCurrentProcessId()); }
+
+// Users have no numbers here. The runner listens to processes of its own alone.
+unsigned EffectiveUser() { return 1; }
+
+std::optional<unsigned> FindUser(const std::string&) { return std::nullopt; }
+
+// Of a section whose pages are committed as they are needed.
+std::vector<FileRange> DataRanges(const UniqueFd& fd, FileRange within) {
+  const Expected<Mapping> view =
+      Mapping::Map(fd, within.begin, static_cast<std::size_t>(within.end - within.begin),
+                   MappingAccess::kReadOnly);
+  if (!view) return {within};
+  std::vector<FileRange> ranges;
+  const std::byte* const begin = view->data();
+  const std::byte* const end = begin + view->size();
+  for (const std::byte* at = begin; at < end;) {
+    MEMORY_BASIC_INFORMATION facts{};
+    if (VirtualQuery(at, &facts, sizeof(facts)) == 0) return {within};
+    const std::byte* const next =
+        std::min(static_cast<const std::byte*>(facts.BaseAddress) + facts.RegionSize, end);
+    if (facts.State == MEM_COMMIT) {
+      ranges.push_back({within.begin + static_cast<std::uint64_t>(at - begin),
+                        within.begin + static_cast<std::uint64_t>(next - begin)});
+    }
+    at = next;
+  }
+  return ranges;
+}
+
+}  // namespace leakgate
