@@ -1,12 +1,14 @@
-// How one live block is written in the live map: one 4-byte word for each
-// 16-byte granule of the block, the first two, and two more if it is large.
+// How one live block is written in the live map: two 4-byte words, and two more if it is large.
+// Where blocks have at least two granules of 16 bytes, there is a word for each granule:
 //
 //   address  0x5580'0000'1040  0x..1050  0x..1060  0x..1070
 //   slot     start word        rest word  0         0        <- a 56-byte block
 //   slot     start word        rest word  size low  size high   a 4 KiB block
 //
-// A block is at least 24 usable bytes long (glibc), and the agent asks every
-// other allocator for at least 32, so two granules are always the block's own.
+// On Linux, a block is at least 24 usable bytes long (glibc), and the agent asks every
+// other allocator for at least 32, so two granules are always the block's own. On Windows, where
+// the next block may begin 16 bytes further on, each granule has two words (kWordsPerGranule).
+//
 // The top bit distinguishes a start word from all others, so a reader in another process never
 // takes one for the other while the block changes hands. If a reader finds the same start word and
 // rest word once more after it has read the size, it has read one block. After the rest word of a

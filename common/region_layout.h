@@ -21,7 +21,10 @@
 #include "common/event_stream.h"
 #include "common/mapping_record.h"
 #include "common/stack_event.h"
+#include "common/system.h"
 #include "common/unwind_end.h"
+
+#include LEAKGATE_COMMON(region_limits)
 
 namespace leakgate {
 
@@ -448,12 +451,11 @@ static_assert(kStackRootCount >= kUnwindEndCount);
 // table of what each stack has allocated, freed or not.
 
 // The live map: `address >> kChunkShift` picks a chunk through the directory, and the 16-byte
-// granule within that picks a word (common/live_slot.h).
-inline constexpr std::uint32_t kAddressBits = 48;
+// granule within that picks its words (common/live_slot.h).
 inline constexpr std::uint32_t kGranuleShift = 4;
-static_assert(kEventAddressBits == kAddressBits - kGranuleShift);
+static_assert(kEventAddressBits >= kAddressBits - kGranuleShift);
 inline constexpr std::uint32_t kChunkShift = 26;
-inline constexpr std::uint64_t kChunkWords = 1ULL << (kChunkShift - kGranuleShift);
+inline constexpr std::uint64_t kChunkWords = kWordsPerGranule << (kChunkShift - kGranuleShift);
 // Each separately mapped part begins at a multiple of this: the largest page that a kernel may
 // have.
 inline constexpr std::uint64_t kMappingAlignment = 65536;
@@ -462,20 +464,14 @@ inline constexpr std::uint64_t kChunkBytes =
     kChunkWords * sizeof(std::uint32_t) + kMappingAlignment;
 inline constexpr std::uint64_t kDirectoryEntries = 1ULL << (kAddressBits - kChunkShift);
 
-inline constexpr std::uint32_t kMaxWindows = 1U << 19;
+// region_limits.h has the sizes of the other tables.
 inline constexpr std::uint32_t kMaxThreads = 1U << 16;
 inline constexpr std::uint32_t kMaxShards = 1U << 13;
 inline constexpr std::uint32_t kMaxContexts = 1U << 22;
 inline constexpr std::uint32_t kMaxModules = 1U << 13;
-inline constexpr std::uint32_t kMaxTextBytes = 1U << 25;
 inline constexpr std::uint32_t kMaxAllowances = 1U << 16;
-inline constexpr std::uint32_t kMaxEarlierFrees = 1U << 22;
 inline constexpr std::uint32_t kMaxFreeErrors = 1U << 12;
 inline constexpr std::uint32_t kMaxOwnRanges = 1U << 14;
-inline constexpr std::uint32_t kMaxMappings = 1U << 18;
-inline constexpr std::uint32_t kMaxMeasuringWindows = 1U << 18;
-inline constexpr std::uint32_t kMaxStackNodes = 1U << 23;
-inline constexpr std::uint32_t kMaxChunks = 1U << 12;
 
 namespace region_offset {
 inline constexpr std::uint64_t kHeader = 0;
@@ -500,12 +496,17 @@ inline constexpr std::uint64_t kFreedBy = kStacks + kMaxStackNodes * sizeof(Stac
 inline constexpr std::uint64_t kAllocatedBy = kFreedBy + kMaxStackNodes * sizeof(Tally);
 inline constexpr std::uint64_t kEventControl = kAllocatedBy + kMaxStackNodes * sizeof(Tally);
 inline constexpr std::uint64_t kEventBuffers = kEventControl + kMappingAlignment;
+// With kNotesTouchedPages, a byte for each kMappingAlignment bytes of what follows: not 0 once
+// something was written there.
+inline constexpr std::uint64_t kTouched = kEventBuffers + kMaxEventBuffers * sizeof(EventBuffer);
+inline constexpr std::uint64_t kTouchedBytes = kNotesTouchedPages ? 8 * kMappingAlignment : 0;
 // Each entry is 0, or the number of a chunk plus one.
-inline constexpr std::uint64_t kDirectory = kEventBuffers + kMaxEventBuffers * sizeof(EventBuffer);
+inline constexpr std::uint64_t kDirectory = kTouched + kTouchedBytes;
 inline constexpr std::uint64_t kChunks = kDirectory + kDirectoryEntries * sizeof(std::uint32_t);
 // Mapped only if events are recorded.
 inline constexpr std::uint64_t kEvents = kChunks + kMaxChunks * kChunkBytes;
-inline constexpr std::uint64_t kEnd = kEvents + kMaxEventBytes;
+inline constexpr std::uint64_t kEnd = kEvents + (kHasEventBuffers ? kMaxEventBytes : 0);
+static_assert(!kNotesTouchedPages || (kEvents - kDirectory) / kMappingAlignment <= kTouchedBytes);
 static_assert(kChunks % kMappingAlignment == 0 && kShards % kMappingAlignment == 0 &&
               kDirectory % kMappingAlignment == 0);
 static_assert(kEventControl % kMappingAlignment == 0 && kEvents % kMappingAlignment == 0);

@@ -15,6 +15,7 @@
 
 #include "runner/base/descriptors.h"
 #include "runner/base/expected.h"
+#include "runner/region/written_pages.h"
 
 namespace leakgate {
 
@@ -34,7 +35,7 @@ struct SearchedFirst {
 class LiveChunks {
  public:
   // REQUIRES: `fd` outlives the object.
-  explicit LiveChunks(const UniqueFd& fd) : fd_(fd) {}
+  explicit LiveChunks(const UniqueFd& fd) : fd_(fd), written_(fd) {}
 
   // Fails if the address space is too small.
   [[nodiscard]] Expected<LiveChunk> Get(std::uint32_t chunk);
@@ -60,6 +61,7 @@ class LiveChunks {
 
   const UniqueFd& fd_;
   std::mutex mutex_;
+  WrittenPages written_;
   std::map<std::uint32_t, Known> known_;
   std::size_t kept_ = 0;                       // mappings
   std::vector<std::uint64_t> searched_first_;  // the newest last

@@ -18,6 +18,7 @@
 #include "runner/region/region_reader.h"
 #include "runner/region/shared_copy.h"
 #include "runner/region/window_contexts.h"
+#include "runner/region/written_pages.h"
 
 namespace leakgate {
 namespace {
@@ -89,7 +90,7 @@ struct Stretch {
   std::uint64_t chunk_address;
 
   std::uint64_t AddressOf(std::uint64_t word) const {
-    return chunk_address | (word << kGranuleShift);
+    return chunk_address | (word / kWordsPerGranule << kGranuleShift);
   }
 };
 
@@ -106,7 +107,12 @@ LiveBlock BlockOf(std::uint64_t address, const WrittenBlock& written,
           .is_static = context.is_static != 0};
 }
 
-constexpr std::uint64_t kWordsPerHeapPage = kHeapPageBytes >> kGranuleShift;
+constexpr std::uint64_t kWordsPerHeapPage = (kHeapPageBytes >> kGranuleShift) * kWordsPerGranule;
+
+// Returns how many words of the map, from the first one on, are of addresses before `address`.
+constexpr std::uint64_t WordsBefore(std::uint64_t address) {
+  return (address >> kGranuleShift) * kWordsPerGranule;
+}
 
 // Whether the words inside live blocks are read. Nothing begins there, unless the process has
 // written a wrong size, or an allocator has divided the block into blocks of its own: then all of
@@ -141,7 +147,7 @@ class LiveScan {
     const std::uint64_t address = stretch.AddressOf(at);
     if (passed_until_ <= address) return 0;
     constexpr std::uint64_t kRoundUp = (1U << kGranuleShift) - 1;
-    return (passed_until_ - address + kRoundUp) >> kGranuleShift;
+    return WordsBefore(passed_until_ - address + kRoundUp);
   }
 
   [[nodiscard]] std::uint64_t blocks() const { return blocks_; }
@@ -207,7 +213,7 @@ template <typename Use>
 Expected<void> RegionReader::ForEachChunk(Use use) const {
   std::bitset<kMaxChunks> seen;  // a directory that was overwritten may name a chunk twice
   const FileRange directory{region_offset::kDirectory, region_offset::kChunks};
-  for (const FileRange& range : DataRanges(*fd_, directory)) {
+  for (const FileRange& range : WrittenPages(*fd_).Find(directory)) {
     const std::uint64_t first = (range.begin - directory.begin) / sizeof(std::uint32_t);
     const std::uint64_t last = (range.end - directory.begin) / sizeof(std::uint32_t);
     for (std::uint64_t index = first; index < last; ++index) {
@@ -416,7 +422,7 @@ Expected<std::vector<LiveBlock>> RegionReader::StillLive(std::span<const LiveBlo
     }
     if (!chunk) continue;
     const LiveWords words(chunk->mapping->data());
-    const std::uint64_t at = (block.address & ((1ULL << kChunkShift) - 1)) >> kGranuleShift;
+    const std::uint64_t at = WordsBefore(block.address & ((1ULL << kChunkShift) - 1));
     const auto written = words.BlockAt(at, words.Acquire(at));
     if (!written) continue;
     const LiveBlock now = BlockOf(block.address, *written, Context(written->context));
@@ -462,7 +468,7 @@ std::set<std::uint64_t> PagesAround(std::span<const LiveBlock> blocks) {
   constexpr std::size_t kMost = 256;
   std::set<std::uint64_t> pages;
   for (const LiveBlock& block : blocks) {
-    const std::uint64_t page = (block.address >> kGranuleShift) / kWordsPerMapPage;
+    const std::uint64_t page = WordsBefore(block.address) / kWordsPerMapPage;
     for (std::uint64_t near = page - (page != 0 ? 1 : 0); near <= page + 1; ++near) {
       pages.insert(near);
     }

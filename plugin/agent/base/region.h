@@ -43,6 +43,19 @@ struct Region {
     return &At<std::atomic<std::uint32_t>>(region_offset::kDirectory);
   }
 
+  // Must be called for memory behind kTouched that is written (kNotesTouchedPages). A thread that
+  // finds the byte set only reads it, so threads do not take the cache line from each other.
+  void NoteTouched(const void* written) const {
+    if constexpr (kNotesTouchedPages) {
+      const auto at = static_cast<std::uint64_t>(static_cast<const char*>(written) - base);
+      auto& byte = (&At<std::atomic<std::uint8_t>>(
+          region_offset::kTouched))[(at - region_offset::kDirectory) / kMappingAlignment];
+      if (byte.load(std::memory_order_relaxed) != 0) return;
+      // Release, like the words that follow: a reader that finds them has found this.
+      byte.store(1, std::memory_order_release);
+    }
+  }
+
   // Counts something that could not be recorded.
   void Drop(DropReason reason) const {
     header().drops[static_cast<std::uint32_t>(reason)].fetch_add(1, std::memory_order_relaxed);

@@ -75,6 +75,7 @@ LiveMap::Slot LiveMap::MapChunk(std::uint64_t directory_index) {
 
   last_chunk_ = chunk;
   // Release: the runner acquires the directory's entry, other threads chunks_.
+  g_region.NoteTouched(&g_region.directory()[directory_index]);
   g_region.directory()[directory_index].store(number + 1, std::memory_order_release);
   count.store(number + 1, std::memory_order_release);
   known.store(chunk, std::memory_order_release);

@@ -66,7 +66,7 @@ class LiveMap {
     // Acquire pairs with the release in MapChunk.
     const Slot chunk = std::atomic_ref(chunks_[index]).load(std::memory_order_acquire);
     if (__builtin_expect(chunk == nullptr, 0)) return nullptr;
-    return chunk + ((address >> kGranuleShift) & (kChunkWords - 1));
+    return chunk + WordOf(address);
   }
 
   // For a block that the C library's malloc has returned, which lies within the map. Returns
@@ -77,7 +77,7 @@ class LiveMap {
     const Slot chunk = std::atomic_ref(chunks_[WithoutTag(address) >> kChunkShift])
                            .load(std::memory_order_acquire);
     if (__builtin_expect(chunk == nullptr, 0)) return nullptr;
-    return chunk + ((address >> kGranuleShift) & (kChunkWords - 1));
+    return chunk + WordOf(address);
   }
 
   static bool IsLiveAt(Slot slot) { return IsLiveStart(slot[0].load(std::memory_order_relaxed)); }
@@ -124,7 +124,9 @@ class LiveMap {
   // gone, if it reads the start word again (tests/unit/memory_model/live_slot_test.cpp).
   static void Write(Slot slot, const LiveRecord& record) {
     std::uint32_t short_size = static_cast<std::uint32_t>(record.size_bytes);
+    g_region.NoteTouched(slot);
     if (__builtin_expect(record.size_bytes >= kSizeFollows, 0)) {
+      g_region.NoteTouched(slot + 3);
       slot[2].store(record.size_bytes & kSizeWordMask, std::memory_order_release);
       slot[3].store((record.size_bytes >> kSizeWordBits) & kSizeWordMask,
                     std::memory_order_release);
@@ -145,6 +147,12 @@ class LiveMap {
 
  private:
   static constexpr std::uint64_t kGranuleMask = (1ULL << kGranuleShift) - 1;
+
+  // Returns where the words of a block at `address` are in its chunk.
+  static std::uint64_t WordOf(std::uint64_t address) {
+    constexpr std::uint64_t kGranulesOfChunk = 1ULL << (kChunkShift - kGranuleShift);
+    return ((address >> kGranuleShift) & (kGranulesOfChunk - 1)) * kWordsPerGranule;
+  }
 
   Slot MapChunk(std::uint64_t directory_index);
 

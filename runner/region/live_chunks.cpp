@@ -1,39 +1,15 @@
 #include "runner/region/live_chunks.h"
 
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "common/region_layout.h"
 #include "runner/base/page_size.h"
+#include "runner/region/region_reader.h"
 
 namespace leakgate {
 namespace {
-
-// cachestat() of Linux 6.5, which older headers do not have.
-constexpr long kCacheStat = 451;
-struct CacheStatRange {
-  std::uint64_t offset;
-  std::uint64_t length;
-};
-struct CacheStat {
-  std::uint64_t in_memory;
-  std::uint64_t dirty;
-  std::uint64_t in_writeback;
-  std::uint64_t evicted;  // of shared memory: swapped out
-  std::uint64_t recently_evicted;
-};
-
-// Returns how many pages there are; nothing if the kernel does not say.
-std::optional<std::uint64_t> CountPages(const UniqueFd& fd, FileRange range) {
-  CacheStatRange wanted{range.begin, range.end - range.begin};
-  CacheStat counted{};
-  if (::syscall(kCacheStat, fd.get(), &wanted, &counted, 0) != 0) return std::nullopt;
-  return counted.in_memory + counted.evicted;
-}
 
 std::uint64_t PagesIn(const std::vector<FileRange>& ranges) {
   std::uint64_t pages = 0;
@@ -54,6 +30,7 @@ Expected<std::shared_ptr<const Mapping>> LiveChunks::Map(std::uint32_t chunk) {
     mapping = Mapping::Map(fd_, begin, kChunkBytes, MappingAccess::kReadOnly);
   }
   if (!mapping) return Unexpected(mapping.error());
+  if (!CanBeRead(*mapping)) return InconclusiveError(DamageText());
   auto shared = std::make_shared<const Mapping>(*std::move(mapping));
   if (kept_ < kMostKept) {
     known_[chunk].mapping = shared;
@@ -81,8 +58,8 @@ Expected<LiveChunk> LiveChunks::GetLocked(std::uint32_t chunk, bool asks_kernel)
   const std::uint64_t begin = region_offset::kChunks + chunk * kChunkBytes;
   const FileRange range{begin, begin + kChunkBytes};
   Known& known = known_[chunk];
-  if (known.data == nullptr || (asks_kernel && CountPages(fd_, range) != known.pages)) {
-    known.data = std::make_shared<const std::vector<FileRange>>(DataRanges(fd_, range));
+  if (known.data == nullptr || (asks_kernel && written_.Count(range) != known.pages)) {
+    known.data = std::make_shared<const std::vector<FileRange>>(written_.Find(range));
     known.pages = PagesIn(*known.data);
   }
   return LiveChunk{std::move(mapping), known.data};
