@@ -2,7 +2,10 @@
 
 #include <cstring>
 
-#include "plugin/agent/linux/syscall.h"
+#include "common/system.h"
+
+#include LEAKGATE_AGENT(syscall)
+
 
 namespace leakgate::agent {
 

@@ -5,7 +5,10 @@
 
 #include <atomic>
 
-#include "plugin/agent/linux/syscall.h"
+#include "common/system.h"
+
+#include LEAKGATE_AGENT(syscall)
+
 
 namespace leakgate::agent {
 
@@ -13,7 +16,10 @@ class SpinLock {
  public:
   void Lock() {
     // Acquire pairs with the release in Unlock.
-    while (locked_.exchange(true, std::memory_order_acquire)) YieldProcessor();
+    while (locked_.exchange(true, std::memory_order_acquire)) {
+      if (AreOtherThreadsGone()) return;
+      YieldThread();
+    }
   }
   // Returns false at once if it is held.
   [[nodiscard]] bool TryLock() { return !locked_.exchange(true, std::memory_order_acquire); }

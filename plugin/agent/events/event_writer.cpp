@@ -1,12 +1,11 @@
 #include "plugin/agent/events/event_writer.h"
 
-#include <linux/futex.h>
-#include <time.h>
-
-#include <cerrno>
 #include <cstring>
 
-#include "plugin/agent/linux/syscall.h"
+#include "common/system.h"
+
+#include LEAKGATE_AGENT(syscall)
+
 
 namespace leakgate::agent {
 namespace {
@@ -23,11 +22,6 @@ constexpr std::uint64_t kPatienceNs = 10'000'000'000;
 constexpr std::uint64_t kLookEachNs = 50'000'000;
 
 EventControl& Control() { return g_region.event_control(); }
-
-long Futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
-           const timespec* patience) {
-  return RawSyscall(SYS_futex, Word(&word), operation, static_cast<long>(value), Word(patience));
-}
 
 // The runner writes these before it gives the process the region, and nobody else writes them.
 // Nevertheless the program could overwrite this memory.
@@ -82,7 +76,7 @@ void WakeRunner() {
   control.filled.fetch_add(1, std::memory_order_seq_cst);
   if (control.runner_waits.load(std::memory_order_seq_cst) == 0) return;
   if (control.runner_waits.exchange(0, std::memory_order_seq_cst) == 0) return;
-  Futex(control.filled, FUTEX_WAKE, 1, nullptr);
+  WakeWaiters(control.filled);
 }
 
 // Returns whether a quarter of the buffers is full, so that it is time to drain them.
@@ -143,8 +137,7 @@ void WaitForRunner() {
   while (control.free_count.load(std::memory_order_relaxed) <= 0 &&
          control.drained.load(std::memory_order_acquire) == drained) {
     WakeRunner();
-    const timespec patience{0, static_cast<long>(kLookEachNs)};
-    Futex(control.drained, FUTEX_WAIT, drained, &patience);
+    WaitWhile(control.drained, drained, kLookEachNs);
     if (MonotonicTime() - begin > kPatienceNs) {
       g_waits_no_more.store(true, std::memory_order_relaxed);
       break;

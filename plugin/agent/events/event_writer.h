@@ -13,8 +13,8 @@
 #include <string_view>
 
 #include "common/region_layout.h"
+#include "common/system.h"
 #include "plugin/agent/arch/processor.h"
-#include "plugin/agent/base/monotonic_time.h"
 #include "plugin/agent/base/region.h"
 #include "plugin/agent/events/event_cursor.h"
 #include "plugin/agent/host/on_switch.h"
@@ -22,6 +22,7 @@
 #include LEAKGATE_ARCH(counter)
 #include LEAKGATE_ARCH(memory)
 #include LEAKGATE_ARCH(time_stamp)
+#include LEAKGATE_AGENT(monotonic_time)
 
 namespace leakgate::agent {
 

@@ -1,12 +1,12 @@
 #include "plugin/agent/host/on_switch.h"
 
-#include <sys/mman.h>
-
 #include <atomic>
 
+#include "common/system.h"
 #include "plugin/agent/base/epoch.h"
 #include "plugin/agent/host/host_functions.h"
-#include "plugin/agent/linux/syscall.h"
+
+#include LEAKGATE_AGENT(syscall)
 
 namespace leakgate::agent {
 
@@ -25,9 +25,7 @@ void Clear(std::uint32_t& word) { std::atomic_ref(word).store(0, std::memory_ord
 }  // namespace
 
 bool SwitchOn(std::uint32_t stack_events, const EventSwitch& events) {
-  if (IsError(RawSyscall(SYS_madvise, Word(&g_switch), sizeof(g_switch), MADV_WIPEONFORK))) {
-    return false;
-  }
+  if (!WipeOnFork(&g_switch, sizeof(g_switch))) return false;
   const bool is_libc = !g_host.allocator_is_foreign;
   const bool only_calls_malloc =
       g_host.operators == OperatorSource::kRuntime || g_host.operators == OperatorSource::kNone;

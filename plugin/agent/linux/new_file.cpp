@@ -9,8 +9,33 @@
 
 #include "plugin/agent/linux/syscall.h"
 
+// glibc has it since 2.32. Weak: the agent can be loaded even if it is missing.
+extern "C" __attribute__((weak)) const char* strerrordesc_np(int error) noexcept;
+
 namespace leakgate::agent {
 namespace {
+
+// The texts are constant and independent of the locale, so nothing is allocated or locked. Returns
+// nullptr for an error without a text.
+const char* TextOf(int error) {
+  if (&strerrordesc_np != nullptr) return strerrordesc_np(error);
+  switch (error) {
+    case EACCES:
+      return "Permission denied";
+    case EDQUOT:
+      return "Disk quota exceeded";
+    case EMFILE:
+      return "Too many open files";
+    case ENOENT:
+      return "No such file or directory";
+    case ENOSPC:
+      return "No space left on device";
+    case EROFS:
+      return "Read-only file system";
+    default:
+      return nullptr;
+  }
+}
 
 constexpr long kHere = AT_FDCWD;
 constexpr long kForOwner = 0600;
@@ -173,6 +198,12 @@ bool NewFile::PutInPlace() {
   }
   is_named_ = false;
   return true;
+}
+
+const char* NewFile::WhyNot() const {
+  if (error_ == kNotRegular) return "it is not a regular file";
+  const char* const text = TextOf(error_);
+  return text == nullptr ? "for an unknown reason" : text;
 }
 
 }  // namespace leakgate::agent

@@ -32,6 +32,11 @@ class NewFile {
   // Why the last call failed: a value of errno, or kNotRegular; 0 if nothing has failed.
   int error() const { return error_; }
 
+  // Returns why the last call failed, as a constant text.
+  [[nodiscard]] const char* WhyNot() const;
+  static constexpr char kRemedy[] =
+      "; make its directory writable with room for it, or name another file";
+
   // Returns whether the process may write a file of so many bytes. If it may not, trying would end
   // it by SIGXFSZ.
   [[nodiscard]] bool HasRoomFor(std::int64_t bytes);

@@ -1,10 +1,13 @@
 #include "plugin/agent/linux/syscall.h"
 
+#include <linux/futex.h>
 #include <linux/mman.h>
 #include <signal.h>
 #include <sys/mman.h>
 
 #include <cerrno>
+#include <climits>
+#include <ctime>
 
 namespace leakgate::agent {
 namespace {
@@ -24,6 +27,15 @@ void LeaveOutOfCoreDumps(void* begin, std::size_t bytes) {
 void* MapPrivate(std::size_t bytes) {
   return MappedOrNull(RawSyscall(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE,
                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+}
+
+void Unmap(void* at, std::size_t bytes) {
+  RawSyscall(SYS_munmap, Word(at), static_cast<long>(bytes));
+}
+
+bool WipeOnFork(void* at, std::size_t bytes) {
+  return !IsError(
+      RawSyscall(SYS_madvise, Word(at), static_cast<long>(bytes), MADV_WIPEONFORK));
 }
 
 void* MapShared(int fd, std::uint64_t offset, std::size_t bytes) {
@@ -82,6 +94,18 @@ bool IsReadable(std::uintptr_t address) {
   constexpr long kMaskBytes = 8;
   return RawSyscall(SYS_rt_sigprocmask, kNoSuchHow, static_cast<long>(address), 0, kMaskBytes) !=
          -EFAULT;
+}
+
+void WakeWaiters(std::atomic<std::uint32_t>& word) {
+  RawSyscall(SYS_futex, Word(&word), FUTEX_WAKE, INT_MAX);
+}
+
+bool WaitWhile(std::atomic<std::uint32_t>& word, std::uint32_t value, std::uint64_t patience_ns) {
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  const timespec patience{static_cast<time_t>(patience_ns / kSecond),
+                          static_cast<long>(patience_ns % kSecond)};
+  return RawSyscall(SYS_futex, Word(&word), FUTEX_WAIT, static_cast<long>(value),
+                    Word(&patience)) != -ETIMEDOUT;
 }
 
 bool IsOnSignalStack() {

@@ -5,6 +5,7 @@
 
 #include <sys/syscall.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -23,14 +24,27 @@ inline bool IsError(long result) { return result < 0 && result > -4096; }
 
 inline int CurrentTid() { return static_cast<int>(RawSyscall(SYS_gettid)); }
 inline int CurrentPid() { return static_cast<int>(RawSyscall(SYS_getpid)); }
-inline void YieldProcessor() { RawSyscall(SYS_sched_yield); }
+inline void YieldThread() { RawSyscall(SYS_sched_yield); }
 inline void CloseDescriptor(int fd) { RawSyscall(SYS_close, fd); }
+
+// Returns whether the system has ended all threads but this one, wherever they were, so that what
+// they held is this thread's.
+constexpr bool AreOtherThreadsGone() { return false; }
+
+// Returns where this thread's own data begins, which no other thread has there.
+inline std::uint64_t OwnThreadPointer() {
+  return reinterpret_cast<std::uint64_t>(__builtin_thread_pointer());
+}
 
 // Leaves whole pages of the agent's out of core dumps.
 void LeaveOutOfCoreDumps(void* begin, std::size_t bytes);
 
 // Maps anonymous private memory, which is zeroed. Returns nullptr if there is none.
 void* MapPrivate(std::size_t bytes);
+// Gives that back.
+void Unmap(void* at, std::size_t bytes);
+// Has it filled with zeros in fork children. Returns false if the kernel cannot.
+[[nodiscard]] bool WipeOnFork(void* at, std::size_t bytes);
 
 // Maps `bytes` of `fd` from `offset`, shared, not inherited over fork, and in no core dump. Returns
 // nullptr on failure.
@@ -54,6 +68,12 @@ void ClearPages(void* at, std::size_t bytes);
 
 // Returns whether the eight bytes at `address` can be read.
 bool IsReadable(std::uintptr_t address);
+
+// Wakes all threads, of this process and of others, that wait in WaitWhile.
+void WakeWaiters(std::atomic<std::uint32_t>& word);
+// Waits at most so long while `word` is `value`. Returns false if the time was over. A wait that
+// ends without a cause does no harm.
+bool WaitWhile(std::atomic<std::uint32_t>& word, std::uint32_t value, std::uint64_t patience_ns);
 
 // Returns whether this thread runs on the stack that it has set aside for signal handlers.
 bool IsOnSignalStack();

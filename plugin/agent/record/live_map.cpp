@@ -1,7 +1,9 @@
 #include "plugin/agent/record/live_map.h"
 
+#include "common/system.h"
 #include "plugin/agent/base/region.h"
-#include "plugin/agent/linux/syscall.h"
+
+#include LEAKGATE_AGENT(syscall)
 
 namespace leakgate::agent {
 

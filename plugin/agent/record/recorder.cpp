@@ -1,11 +1,13 @@
 #include "plugin/agent/record/recorder.h"
 
+#include "common/system.h"
 #include "plugin/agent/arch/call_on_stack.h"
 #include "plugin/agent/host/host_functions.h"
-#include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/record/stack_table.h"
 #include "plugin/agent/windows/phases.h"
 #include "plugin/agent/windows/windows.h"
+
+#include LEAKGATE_AGENT(syscall)
 
 namespace leakgate::agent {
 

@@ -1,7 +1,9 @@
 #include "plugin/agent/record/stack_table.h"
 
+#include "common/system.h"
 #include "plugin/agent/base/region.h"
-#include "plugin/agent/linux/syscall.h"
+
+#include LEAKGATE_AGENT(syscall)
 
 namespace leakgate::agent {
 
@@ -59,7 +61,7 @@ class StackTable::Index {
   static void FreeAll(Index* index) {
     while (index != nullptr) {
       Index* const before = index->retired_before_;
-      RawSyscall(SYS_munmap, Word(index), static_cast<long>(index->Bytes()));
+      Unmap(index, index->Bytes());
       index = before;
     }
   }

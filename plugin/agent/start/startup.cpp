@@ -18,6 +18,7 @@
 #include "plugin/agent/linux/initial_stack.h"
 #include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/mappings/mapping_table.h"
+#include "plugin/agent/record/canary.h"
 #include "plugin/agent/record/free_errors.h"
 #include "plugin/agent/record/live_map.h"
 #include "plugin/agent/record/recorder.h"
@@ -96,13 +97,7 @@ void OpenProgramWindow() {
   header.kept_ranges[0] = MemoryOfTickets();
   header.kept_ranges[1] = bootstrap_heap::Memory();
   header.kept_ranges[kKeptSignalStacks] = MemoryOfSignalStacks();
-  header.window_count.store(1, std::memory_order_relaxed);  // 0 means no window
-  header.thread_count.store(1, std::memory_order_relaxed);
-  header.context_count.store(1, std::memory_order_relaxed);
-  header.allowance_count.store(1, std::memory_order_relaxed);
-  header.module_count.store(1, std::memory_order_relaxed);
-  header.text_bytes.store(1, std::memory_order_relaxed);
-  OpenWindow({.kind = WindowKind::kProgram, .name = {}, .file = {}});
+  StartWindows();
 }
 
 constexpr std::size_t kCanaryBytes = 1234;
@@ -136,31 +131,6 @@ void* AllocateCanary() {
 void FreeCanary(void* canary) {
   if (IsLoadedLate()) return free(canary);
   AsTheProgramFinds().free(canary);
-}
-
-// Returns whether a block that is allocated as the program would is recorded, and its free, too.
-bool CanaryIsSeen() {
-  void* volatile const canary = AllocateCanary();
-  const auto address = reinterpret_cast<std::uint64_t>(canary);
-  const LiveMap::Slot slot = LiveMap::Find(address);
-  if (slot == nullptr || !LiveMap::IsLiveAt(slot)) return false;
-  const LiveRecord seen = LiveMap::Read(slot);
-  g_trial_block.store(canary, std::memory_order_relaxed);
-  FreeCanary(canary);
-  g_trial_block.store(nullptr, std::memory_order_relaxed);
-  // Another thread may have got the address since.
-  const bool is_still_there =
-      LiveMap::IsLiveAt(slot) && LiveMap::Read(slot).context == seen.context;
-  return seen.size_bytes == kCanaryBytes && !is_still_there;
-}
-
-// Removes from the counters what the trial has counted.
-void ForgetCanary() {
-  for (Tally* const tally :
-       {&t_thread.state->shard->allocated, &t_thread.state->shard->freed_here}) {
-    tally->bytes.store(0, std::memory_order_relaxed);
-    tally->blocks.store(0, std::memory_order_relaxed);
-  }
 }
 
 void Start() {
@@ -201,11 +171,10 @@ void StartTracing(int region_fd, TracingBegin begin) {
   if (!SwitchOn(g_region.header().stack_events, EventsAsked())) {
     return Fail(AgentFailure::kNoMemory);
   }
-  if (!CanaryIsSeen()) {
+  if (!IsCanarySeen(AllocateCanary(), kCanaryBytes, FreeCanary)) {
     SwitchOff();
     return Fail(AgentFailure::kCanaryUnseen);
   }
-  ForgetCanary();
   BeginEvents();
   if (!g_host.allocator_is_foreign) LearnFreedMark();
   g_region.header().agent_state.store(static_cast<std::uint32_t>(AgentState::kTracing),

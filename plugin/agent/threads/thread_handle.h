@@ -1,10 +1,8 @@
 // What a thread knows of itself without a look-up: what it is doing, and where its state is
-// (thread_state.h). Each thread has one in its thread-local memory.
+// (thread_state.h). Each thread has one in its own memory (thread_locals.h).
 #pragma once
 
 #include <cstdint>
-
-#include "plugin/agent/base/visibility.h"
 
 namespace leakgate::agent {
 
@@ -35,6 +33,5 @@ struct ThreadHandle {
     ready = now == Activity::kHost ? state : nullptr;
   }
 };
-extern LEAKGATE_INTERNAL thread_local constinit ThreadHandle t_thread;
 
 }  // namespace leakgate::agent

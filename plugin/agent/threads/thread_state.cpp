@@ -1,22 +1,18 @@
 #include "plugin/agent/threads/thread_state.h"
 
-#include <limits.h>
-#include <pthread.h>
-#include <sys/prctl.h>
-
 #include <cstring>
 #include <new>
 
+#include "common/system.h"
 #include "plugin/agent/base/region.h"
 #include "plugin/agent/host/on_switch.h"
-#include "plugin/agent/host/signal_stack.h"
-#include "plugin/agent/linux/own_stack.h"
-#include "plugin/agent/linux/syscall.h"
+#include "plugin/agent/threads/thread_end.h"
 #include "plugin/agent/threads/thread_stack.h"
 
-namespace leakgate::agent {
+#include LEAKGATE_AGENT(own_stack)
+#include LEAKGATE_AGENT(syscall)
 
-thread_local constinit ThreadHandle t_thread;
+namespace leakgate::agent {
 
 namespace {
 
@@ -24,15 +20,6 @@ constinit SpinLock g_lock;
 constinit ThreadState* g_free = nullptr;
 constinit ThreadState* g_all = nullptr;
 constinit int g_pid = 0;  // the process that is traced, not a fork child of it
-constinit bool g_has_key = false;
-pthread_key_t g_key;
-
-// This thread's id in the region, kept until its very end, the span to which it belongs, and how
-// often the thread's destructors have run.
-thread_local constinit std::uint32_t t_id = 0;
-thread_local constinit std::uint32_t t_span = 0;
-thread_local constinit int t_destructor_rounds = 0;
-thread_local constinit FirstFrame t_first_frame{};
 
 constexpr std::uint32_t kSharedId = kMaxThreads - 1;
 
@@ -49,32 +36,32 @@ std::uint32_t RegisterThread(ThreadOrigin origin) {
   record.birth_window = origin.birth_window;
   record.parent = origin.parent;
   record.origin_stack = origin.stack;
-  record.pointer = reinterpret_cast<std::uint64_t>(__builtin_thread_pointer());
+  record.pointer = OwnThreadPointer();
   // The tid is stored last, with release: a record without a tid is not complete yet, though it is
   // counted.
   std::atomic_ref(record.tid).store(CurrentTid(), std::memory_order_release);
   return id;
 }
 
-// The C library may allocate for the key: this does not count as the host's allocation.
+// The C library may allocate meanwhile: this does not count as the host's allocation.
 void AskForEnd() {
   const Activity before = t_thread.activity;
   t_thread.SetActivity(Activity::kAllocator);
-  pthread_setspecific(g_key, &t_id);
+  AskForThreadEnd();
   t_thread.SetActivity(before);
 }
 
 void Register(ThreadOrigin origin) {
-  t_id = RegisterThread(origin);
-  t_span = g_span;
+  t_facts.id = RegisterThread(origin);
+  t_facts.span = g_span;
   AskForEnd();
 }
 
 void NoteEnd() {
-  if (t_span != g_span || t_id == kSharedId) return;
-  ThreadRecord& record = g_region.threads()[t_id];
+  if (t_facts.span != g_span || t_facts.id == kSharedId) return;
+  ThreadRecord& record = g_region.threads()[t_facts.id];
   char name[sizeof(record.name)] = {};
-  RawSyscall(SYS_prctl, PR_GET_NAME, Word(name));
+  ReadThreadName(name);
   std::memcpy(record.name, name, sizeof(name));
   // Release: the runner that sees the end sees the name.
   record.has_ended.store(1, std::memory_order_release);
@@ -129,49 +116,26 @@ void ReleaseState(ThreadState* state) {
   g_free = state;
 }
 
-#ifdef LEAKGATE_THREAD_SANITIZER
-// For unit tests only: in the last round, the sanitizer itself releases the thread.
-constexpr int kRounds = PTHREAD_DESTRUCTOR_ITERATIONS - 1;
-#else
-constexpr int kRounds = PTHREAD_DESTRUCTOR_ITERATIONS;
-#endif
-
-// Other destructors may still allocate, so this waits for the last round. Not in a fork child,
-// where threads that do not exist there may hold locks.
-void OnThreadEnd(void* value) {
-  if (CurrentPid() != g_pid) return;
-  if (++t_destructor_rounds < kRounds) {
-    pthread_setspecific(g_key, value);
-    return;
-  }
-  EndSignalStack();
-  if (IsTracing()) {
-    NoteEnd();
-    EndStack();
-  }
-  if (t_thread.state != nullptr) ReleaseState(t_thread.state);
-}
-
 // Threads that are created one after the other mostly get the same stack. Then what the memo proves
 // for the thread before is proved for this one as well: the words are compared with those of this
 // thread's stack, and the frames that are not compared are the C library's, which began both.
 void BeginMemo(ThreadState& state, const OwnStack& own_stack) {
   const bool is_of_same_stack = state.span == g_span && state.walker.HasWalkedOn(own_stack) &&
-                                state.memo.BeginsAt(t_first_frame);
+                                state.memo.BeginsAt(t_facts.first_frame);
   if (!is_of_same_stack) state.memo.Forget();
-  state.memo.BeginAt(t_first_frame);
+  state.memo.BeginAt(t_facts.first_frame);
 }
 
 void Take(ThreadState& state) {
   // For the runner, threads beyond the table are one: what one of them has made serves all.
-  const bool is_alike = state.span == g_span && state.thread == kSharedId && t_id == kSharedId;
+  const bool is_alike = state.span == g_span && state.thread == kSharedId && t_facts.id == kSharedId;
   if (!is_alike) {
     for (KnownContext& known : state.known_contexts) known = {};
   }
   const OwnStack own_stack = OwnStack::OfThisThread();
   BeginMemo(state, own_stack);
   state.span = g_span;
-  state.thread = t_id;
+  state.thread = t_facts.id;
   state.allowance = 0;
   state.begun_static_count = 0;
   state.walker.Begin(own_stack, g_region.header().stack_depth);
@@ -225,8 +189,15 @@ bool StartThreads() {
     state->events = {};
     NoteOwnMemory(state, sizeof(*state));
   }
-  g_has_key = g_has_key || pthread_key_create(&g_key, OnThreadEnd) == 0;
-  return g_has_key;
+  return PrepareThreadEnds();
+}
+
+void EndThread() {
+  if (IsTracing()) {
+    NoteEnd();
+    EndStack();
+  }
+  if (t_thread.state != nullptr) ReleaseState(t_thread.state);
 }
 
 // An owner that ends takes the lock to return its state, so the state exists meanwhile.
@@ -240,18 +211,18 @@ bool IsAnyThreadRecording() {
 }
 
 void BeginThread(ThreadOrigin origin) {
-  if (!IsTracing() || t_span == g_span) return;
+  if (!IsTracing() || t_facts.span == g_span) return;
   const bool is_known = origin.span == g_span;
   Register(is_known ? origin : ThreadOrigin{});
 }
 
 void NoteFirstFrame(const FirstFrame& first) {
-  t_first_frame = first;
+  t_facts.first_frame = first;
   if (t_thread.state != nullptr) t_thread.state->memo.BeginAt(first);
 }
 
 bool MakeThread() {
-  if (t_span != g_span) {
+  if (t_facts.span != g_span) {
     Register({.birth_window = g_region.header().current_window.load(std::memory_order_relaxed)});
   }
   ThreadState* state = t_thread.state;  // of an earlier span

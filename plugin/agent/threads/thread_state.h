@@ -2,9 +2,8 @@
 // it.
 //
 // The record that the runner reads is made when the thread begins. The state is made at a thread's
-// first traced allocation, in private memory of the agent's own. When the thread ends (in a
-// thread-specific key's destructor, in the last round of destructors), the state becomes free for a
-// later thread.
+// first traced allocation, in private memory of the agent's own. When the thread ends
+// (thread_end.h), the state becomes free for a later thread.
 //
 // Tracing may be disabled and enabled again, into another region: each time is a span
 // (base/epoch.h). A thread makes its record and its state again when it first calls the agent in a
@@ -16,7 +15,7 @@
 #include "plugin/agent/base/epoch.h"
 #include "plugin/agent/base/region.h"
 #include "plugin/agent/events/event_writer.h"
-#include "plugin/agent/threads/thread_handle.h"
+#include "plugin/agent/threads/thread_locals.h"
 #include "plugin/agent/unwind/stack_memo.h"
 #include "plugin/agent/unwind/stack_trail.h"
 #include "plugin/agent/unwind/stack_walker.h"
@@ -111,7 +110,10 @@ void NoteFirstFrame(const FirstFrame& first);
   return (t_thread.state != nullptr && t_thread.state->span == g_span) || MakeThread();
 }
 
-// Begins a span, before tracing starts. Returns false if the C library has no key left.
+// Called by a thread that ends, after all that may still allocate: its state becomes another's.
+void EndThread();
+
+// Begins a span, before tracing starts. Returns false if ends of threads cannot be seen.
 // REQUIRES: no thread records.
 [[nodiscard]] bool StartThreads();
 

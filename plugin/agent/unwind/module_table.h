@@ -1,5 +1,5 @@
 // The modules that recorded stacks run through. They are found on demand, without the dynamic
-// linker's lock (find_object.h), so nothing here can deadlock with dlopen. Each module is recorded
+// linker's lock (module_image.h), so nothing here can deadlock with dlopen. Each module is recorded
 // once in the region, with its path and build-id. A module that is loaded again, or another one at
 // the same addresses, is recorded again, so that older stacks keep their meaning.
 #pragma once
@@ -11,8 +11,7 @@
 #include "plugin/agent/base/region.h"
 #include "plugin/agent/base/spin_lock.h"
 #include "plugin/agent/base/visibility.h"
-#include "plugin/agent/linux/memory_maps.h"
-#include "plugin/agent/unwind/frame_description.h"
+#include "plugin/agent/unwind/module_image.h"
 
 namespace leakgate::agent {
 
@@ -44,13 +43,11 @@ class ModuleTable {
   void NoteUnmapped(std::uint64_t begin, std::uint64_t end);
 
  private:
-  struct Loaded;
-
   std::uint32_t FindRecent(std::uint64_t pc) const;
-  static bool HasPathOf(const ModuleRecord& known, const Loaded& loaded);
-  static std::uint32_t FindKnown(const Loaded& loaded);
-  std::uint32_t Identify(Loaded& loaded, const char* path);
-  std::uint32_t Add(const Loaded& loaded);
+  static bool HasPathOf(const ModuleRecord& known, const ModuleImage& loaded);
+  static std::uint32_t FindKnown(const ModuleImage& loaded);
+  std::uint32_t Identify(ModuleImage& loaded);
+  std::uint32_t Add(const ModuleImage& loaded);
 
   // Stored with release when it is raised, after the change, and acquired by Epoch().
   std::atomic<std::uint32_t> epoch_{1};

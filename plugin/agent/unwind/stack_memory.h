@@ -7,10 +7,11 @@
 
 #include <cstdint>
 
+#include "common/system.h"
 #include "plugin/agent/arch/processor.h"
-#include "plugin/agent/linux/syscall.h"
 
 #include LEAKGATE_ARCH(memory)
+#include LEAKGATE_AGENT(syscall)
 
 namespace leakgate::agent {
 

@@ -1,4 +1,5 @@
-// Walks a thread's call stack by its modules' .eh_frame, which is exact without frame pointers. It
+// Walks a thread's call stack by what its modules say of their frames (frame_info.h), which is exact
+// without frame pointers. It
 // never allocates, locks only when it meets a module for the first time, and never faults
 // (stack_memory.h).
 //
@@ -8,13 +9,14 @@
 #include <cstdint>
 #include <utility>
 
+#include "common/system.h"
 #include "plugin/agent/arch/caller_frame.h"
-#include "plugin/agent/arch/registers.h"
-#include "plugin/agent/linux/own_stack.h"
 #include "plugin/agent/unwind/module_table.h"
 #include "plugin/agent/unwind/stack_memory.h"
 #include "plugin/agent/unwind/stack_trail.h"
 #include "plugin/agent/unwind/unwind_rule.h"
+
+#include LEAKGATE_AGENT(own_stack)
 
 namespace leakgate::agent {
 
@@ -81,7 +83,6 @@ class StackWalker {
   inline const RuleCache::Entry& Lookup(ModuleTable& modules, std::uint64_t lookup_pc);
   const RuleCache::Entry& MakeRule(ModuleTable& modules, std::uint64_t lookup_pc);
   void WalkWithAllRegisters(ModuleTable& modules, const CallerFrame& caller, StackTrail& trail);
-  bool LeaveAgent(ModuleTable& modules, const CallerFrame& caller, RegisterFile& registers);
 
   OwnStack own_stack_;
   StackMemory memory_;

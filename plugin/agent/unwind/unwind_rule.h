@@ -1,12 +1,11 @@
 // An unwind rule: how to get from a frame at one pc to its caller, reduced to what the stack
 // pointer (sp) and the frame pointer (fp) alone can show. Nearly every frame has such a rule. The
-// few that need another register or a real expression are kFull, and are handled by the frame row
-// (frame_row.h).
+// few that need another register or a real expression are kFull (StackWalker::WalkWithAllRegisters).
 #pragma once
 
 #include <cstdint>
 
-#include "plugin/agent/unwind/frame_row.h"
+#include "plugin/agent/unwind/frame_info.h"
 
 namespace leakgate::agent {
 
@@ -43,13 +42,6 @@ struct UnwindRule {
   std::int32_t fp_offset = 0;
   std::int32_t return_address_offset = 0;
 };
-
-// Returns whether a signal handler returns to the code at `lookup_pc`, which has no frame
-// description.
-[[nodiscard]] bool IsSignalReturn(std::uint64_t lookup_pc);
-
-// Reduces `row`. The rule is kFull if that cannot be done.
-[[nodiscard]] UnwindRule Reduce(const FrameRow& row);
 
 // Returns the rule for `pc` in the module that `section` belongs to.
 [[nodiscard]] UnwindRule FindRule(const FrameSection& section, std::uint64_t pc,

@@ -1,8 +1,10 @@
 #include "plugin/agent/windows/allowances.h"
 
+#include "common/system.h"
 #include "plugin/agent/base/region.h"
 #include "plugin/agent/base/spin_lock.h"
-#include "plugin/agent/linux/syscall.h"
+
+#include LEAKGATE_AGENT(syscall)
 
 namespace leakgate::agent {
 namespace {

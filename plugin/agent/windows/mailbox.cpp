@@ -1,36 +1,18 @@
 #include "plugin/agent/windows/mailbox.h"
 
-#include <linux/futex.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <climits>
 #include <cstring>
-#include <ctime>
 #include <initializer_list>
 
+#include "common/system.h"
 #include "plugin/agent/base/region.h"
-#include "plugin/agent/linux/control_client.h"
-#include "plugin/agent/linux/new_file.h"
-#include "plugin/agent/linux/syscall.h"
 
-// glibc has it since 2.32. Weak: the agent can be loaded even if it is missing.
-extern "C" __attribute__((weak)) const char* strerrordesc_np(int error) noexcept;
+#include LEAKGATE_AGENT(new_file)
+#include LEAKGATE_AGENT(runner_wait)
+#include LEAKGATE_AGENT(syscall)
 
 namespace leakgate::agent {
 namespace {
-
-bool RunnerIsAlive() { return !HasDied(g_region.header().runner_pid); }
-
-void Wake(std::atomic<std::uint32_t>& word) {
-  RawSyscall(SYS_futex, Word(&word), FUTEX_WAKE, INT_MAX);
-}
-
-// Returns the result of the wait. A wait that ends without a cause does no harm.
-long WaitWhile(std::atomic<std::uint32_t>& word, std::uint32_t value) {
-  const timespec patience{1, 0};
-  return RawSyscall(SYS_futex, Word(&word), FUTEX_WAIT, static_cast<long>(value), Word(&patience));
-}
 
 // Returns false if the runner died before it answered.
 bool WaitForReply(Mailbox& mailbox, std::uint32_t request) {
@@ -38,9 +20,11 @@ bool WaitForReply(Mailbox& mailbox, std::uint32_t request) {
     // Acquire pairs with the runner's release after it has written the answer.
     const std::uint32_t reply = mailbox.reply.load(std::memory_order_acquire);
     if (reply == request) return true;
-    if (WaitWhile(mailbox.reply, reply) == -ETIMEDOUT && !RunnerIsAlive()) return false;
+    if (!AwaitRunner(mailbox, reply)) return false;
   }
 }
+
+constexpr std::uint64_t kTurnPatienceNs = 1'000'000'000;
 
 // The thread whose turn it is to ask; 0: none.
 constinit std::atomic<std::uint32_t> g_asker{0};
@@ -54,7 +38,8 @@ class Turn {
     while (!g_asker.compare_exchange_weak(asker, tid_, std::memory_order_acquire)) {
       // A signal handler of the asking thread would wait for ever.
       if (asker == tid_) return;
-      if (asker != 0) WaitWhile(g_asker, asker);
+      if (AreOtherThreadsGone()) g_asker.store(0, std::memory_order_relaxed);
+      if (asker != 0) WaitWhile(g_asker, asker, kTurnPatienceNs);
       asker = 0;
     }
     is_held_ = true;
@@ -62,7 +47,7 @@ class Turn {
   ~Turn() {
     if (!is_held_) return;
     g_asker.store(0, std::memory_order_release);
-    Wake(g_asker);
+    WakeWaiters(g_asker);
   }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
@@ -76,7 +61,7 @@ class Turn {
     const std::uint32_t request = mailbox.request.load(std::memory_order_relaxed) + 1;
     // Release pairs with the acquire of the runner's judge.
     mailbox.request.store(request, std::memory_order_release);
-    Wake(mailbox.request);
+    WakeRunner(mailbox);
     return WaitForReply(mailbox, request);
   }
 
@@ -127,35 +112,9 @@ void Say(const TextRoom& room, std::initializer_list<std::string_view> parts) {
   room.text[length] = '\0';
 }
 
-// The texts are constant and independent of the locale, so nothing is allocated or locked. Returns
-// nullptr for an error without a text.
-const char* TextOf(int error) {
-  if (&strerrordesc_np != nullptr) return strerrordesc_np(error);
-  switch (error) {
-    case EACCES:
-      return "Permission denied";
-    case EDQUOT:
-      return "Disk quota exceeded";
-    case EMFILE:
-      return "Too many open files";
-    case ENOENT:
-      return "No such file or directory";
-    case ENOSPC:
-      return "No space left on device";
-    case EROFS:
-      return "Read-only file system";
-    default:
-      return nullptr;
-  }
-}
-
-Answered CannotWrite(const char* path, int error, const TextRoom& room) {
-  const char* const why = TextOf(error);
-  Say(room, {"cannot write snapshot ", path == nullptr ? "" : path, ": ",
-             error == NewFile::kNotRegular ? "it is not a regular file"
-             : why == nullptr              ? "for an unknown reason"
-                                           : why,
-             "; make its directory writable with room for it, or name another file"});
+Answered CannotWrite(const char* path, const NewFile& file, const TextRoom& room) {
+  Say(room, {"cannot write snapshot ", path == nullptr ? "" : path, ": ", file.WhyNot(),
+             NewFile::kRemedy});
   return Answered::kWithError;
 }
 
@@ -203,20 +162,20 @@ Answered SaveSnapshot(const char* path, const TextRoom& room) {
   if (!turn.is_held()) return Answered::kNo;
   NewFile file(path);
   // If the file cannot be written, the runner is not asked.
-  if (file.error() != 0) return CannotWrite(path, file.error(), room);
+  if (file.error() != 0) return CannotWrite(path, file, room);
   Mailbox& mailbox = g_region.mailbox();
   if (!turn.Ask(Question::kTakeSnapshot)) return Answered::kNo;
   if (mailbox.bytes < 0) return TakeError(mailbox, room);
   std::int64_t left = mailbox.bytes;
-  if (!file.HasRoomFor(left)) return CannotWrite(path, file.error(), room);
+  if (!file.HasRoomFor(left)) return CannotWrite(path, file, room);
   for (mailbox.subject = 0; left > 0; ++mailbox.subject) {
     if (!turn.Ask(Question::kReadSnapshot)) return Answered::kNo;
     const std::uint32_t length = AtMost(mailbox.text_length, Mailbox::kTextCapacity);
     if (mailbox.bytes < 0 || length == 0) return Answered::kNo;
-    if (!file.Write({mailbox.text, length})) return CannotWrite(path, file.error(), room);
+    if (!file.Write({mailbox.text, length})) return CannotWrite(path, file, room);
     left -= length;
   }
-  return file.PutInPlace() ? Answered::kYes : CannotWrite(path, file.error(), room);
+  return file.PutInPlace() ? Answered::kYes : CannotWrite(path, file, room);
 }
 
 }  // namespace leakgate::agent

@@ -2,12 +2,14 @@
 
 #include <utility>
 
-#include "plugin/agent/base/monotonic_time.h"
+#include "common/system.h"
 #include "plugin/agent/exec/exec_notices.h"
-#include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/windows/allowances.h"
 #include "plugin/agent/windows/counters.h"
 #include "plugin/agent/windows/new_descriptors.h"
+
+#include LEAKGATE_AGENT(syscall)
+#include LEAKGATE_AGENT(monotonic_time)
 
 namespace leakgate::agent {
 namespace {
@@ -151,6 +153,17 @@ void SetCurrentWindow(std::uint32_t window) {
   g_is_in_test.store(is_test, std::memory_order_relaxed);
   g_region.header().current_window.store(window, std::memory_order_release);
   RaiseEpoch();
+}
+
+void StartWindows() {
+  RegionHeader& header = g_region.header();
+  header.window_count.store(1, std::memory_order_relaxed);  // 0 means no window
+  header.thread_count.store(1, std::memory_order_relaxed);
+  header.context_count.store(1, std::memory_order_relaxed);
+  header.allowance_count.store(1, std::memory_order_relaxed);
+  header.module_count.store(1, std::memory_order_relaxed);
+  header.text_bytes.store(1, std::memory_order_relaxed);
+  OpenWindow({.kind = WindowKind::kProgram, .name = {}, .file = {}});
 }
 
 std::uint32_t OpenWindow(const WindowStart& start) {

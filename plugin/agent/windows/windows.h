@@ -26,6 +26,10 @@ struct WindowStart {
 // Charges what is allocated from now on to `window`.
 void SetCurrentWindow(std::uint32_t window);
 
+// Begins the tables of a region with their entries 0, which mean none, and opens the window of the
+// program. REQUIRES: no thread records.
+void StartWindows();
+
 // Opens a window in the current one, and returns its id. Counts a drop and returns 0 if there is no
 // room. AnnounceWindow must follow.
 std::uint32_t OpenWindow(const WindowStart& start);

@@ -1,5 +1,5 @@
 // Unwind tables of damaged files: what they say is not followed out of what is mapped.
-#include "plugin/agent/unwind/frame_description.h"
+#include "plugin/agent/unwind/elf/frame_description.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 // Rows are read on from where the last one of the same function was found. They have to be those
 // that are read from the function's begin.
-#include "plugin/agent/unwind/frame_row.h"
+#include "plugin/agent/unwind/elf/frame_row.h"
 
 #include <gtest/gtest.h>
 #include <link.h>

@@ -1,4 +1,4 @@
-#include "plugin/agent/unwind/unwind_rule.h"
+#include "plugin/agent/unwind/elf/reduce.h"
 
 #include <cstring>
 #include <limits>
@@ -6,7 +6,7 @@
 
 #include "plugin/agent/arch/processor.h"
 #include "plugin/agent/linux/syscall.h"
-#include "plugin/agent/unwind/byte_cursor.h"
+#include "plugin/agent/unwind/elf/byte_cursor.h"
 
 #include LEAKGATE_ARCH(signal_return)
 

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "plugin/agent/base/monotonic_time.h"
+#include "plugin/agent/linux/monotonic_time.h"
 #include "plugin/agent/host/on_switch.h"
 #include "plugin/agent/mappings/mapping_table.h"
 #include "plugin/agent/record/recorder.h"

@@ -4,7 +4,7 @@
 
 #include "common/unwind_end.h"
 #include "plugin/agent/arch/registers.h"
-#include "plugin/agent/unwind/frame_description.h"
+#include "plugin/agent/unwind/elf/frame_description.h"
 #include "plugin/agent/unwind/stack_memory.h"
 
 namespace leakgate::agent {

@@ -5,7 +5,7 @@
 #include "plugin/agent/arch/processor.h"
 #include "plugin/agent/base/epoch.h"
 #include "plugin/agent/mappings/mapping_table.h"
-#include "plugin/agent/threads/thread_handle.h"
+#include "plugin/agent/threads/thread_locals.h"
 
 #include LEAKGATE_ARCH(memory)
 

@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "leakgate/agent.h"
-#include "plugin/agent/interpose/interpose.h"
-#include "plugin/agent/start/module_loading.h"
+#include "plugin/agent/api/boundary.h"
+#include "plugin/agent/record/recorder.h"
 #include "plugin/agent/windows/allowances.h"
 #include "plugin/agent/windows/measuring_windows.h"
 #include "plugin/agent/windows/windows.h"
@@ -39,9 +39,9 @@ void AttachListener() {
 }
 
 unsigned Open(const LeakgateWindow* window) {
-  if (TraceIfForked(ForkOccasion::kBoundary)) AttachListener();
+  if (TraceAtBoundary()) AttachListener();
   if (!IsTracing() || !HasTestWindows()) return 0;
-  RedirectPending();
+  PrepareBoundary();
   const std::uint32_t opened = OpenWindow({.kind = static_cast<WindowKind>(window->kind),
                                            .name = ViewOf(window->name),
                                            .file = ViewOf(window->file),
@@ -52,7 +52,7 @@ unsigned Open(const LeakgateWindow* window) {
 }
 
 LeakgateVerdict Close(unsigned window, unsigned result) {
-  RedirectPending();
+  PrepareBoundary();
   if (!IsTracing() || !CanRecord()) return {};
   const RecordingGuard guard;
   const RunnerVerdict verdict = CloseWindow(guard, window, static_cast<TestResult>(result));
@@ -171,7 +171,7 @@ const LeakgateAgent kAgent = {LEAKGATE_AGENT_VERSION, AttachListener,   Open,   
 
 }  // namespace
 
-LEAKGATE_EXPORT const LeakgateAgent* leakgate_agent(unsigned version) {
-  TraceIfForked(ForkOccasion::kBoundary);
+extern "C" __attribute__((visibility("default"))) const LeakgateAgent* leakgate_agent(unsigned version) {
+  (void)TraceAtBoundary();
   return IsTracing() && version != 0 && version <= LEAKGATE_AGENT_VERSION ? &kAgent : nullptr;
 }

@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "plugin/agent/arch/registers.h"
-#include "plugin/agent/unwind/expression.h"
-#include "plugin/agent/unwind/frame_description.h"
+#include "plugin/agent/unwind/elf/expression.h"
+#include "plugin/agent/unwind/elf/frame_description.h"
 
 namespace leakgate::agent {
 

@@ -5,7 +5,7 @@
 #include <cerrno>
 
 #include "plugin/agent/arch/processor.h"
-#include "plugin/agent/base/monotonic_time.h"
+#include "plugin/agent/linux/monotonic_time.h"
 #include "plugin/agent/host/host_functions.h"
 #include "plugin/agent/host/on_switch.h"
 #include "plugin/agent/linux/syscall.h"

@@ -1,4 +1,4 @@
-#include "plugin/agent/unwind/byte_cursor.h"
+#include "plugin/agent/unwind/elf/byte_cursor.h"
 
 namespace leakgate::agent {
 namespace {

@@ -1,8 +1,8 @@
-#include "plugin/agent/unwind/frame_description.h"
+#include "plugin/agent/unwind/elf/frame_description.h"
 
 #include <cstring>
 
-#include "plugin/agent/unwind/byte_cursor.h"
+#include "plugin/agent/unwind/elf/byte_cursor.h"
 
 namespace leakgate::agent {
 namespace {

@@ -1,8 +1,8 @@
-#include "plugin/agent/unwind/frame_step.h"
+#include "plugin/agent/unwind/elf/frame_step.h"
 
 #include "plugin/agent/arch/processor.h"
-#include "plugin/agent/unwind/frame_row.h"
-#include "plugin/agent/unwind/unwind_rule.h"
+#include "plugin/agent/unwind/elf/frame_row.h"
+#include "plugin/agent/unwind/elf/reduce.h"
 
 #include LEAKGATE_ARCH(return_address)
 #include LEAKGATE_ARCH(signal_return)

@@ -1,6 +1,6 @@
-#include "plugin/agent/unwind/expression.h"
+#include "plugin/agent/unwind/elf/expression.h"
 
-#include "plugin/agent/unwind/byte_cursor.h"
+#include "plugin/agent/unwind/elf/byte_cursor.h"
 
 namespace leakgate::agent {
 namespace {

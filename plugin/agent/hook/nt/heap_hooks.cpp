@@ -1,0 +1,209 @@
+#include "plugin/agent/hook/nt/heap_hooks.h"
+
+#include <windows.h>
+
+#include "plugin/agent/arch/caller_frame.h"
+#include "plugin/agent/host/host_functions.h"
+#include "plugin/agent/nt/image.h"
+#include "plugin/agent/nt/last_error.h"
+#include "plugin/agent/nt/library_list.h"
+#include "plugin/agent/nt/ntdll.h"
+#include "plugin/agent/record/recorder.h"
+
+#include LEAKGATE_ARCH(interposer)
+
+namespace leakgate::agent {
+namespace {
+
+constexpr std::uint64_t kGranuleMask = (std::uint64_t{1} << kGranuleShift) - 1;
+
+// For all but the common case. Page heap may return blocks that are not aligned: these are drops.
+__attribute__((noinline)) void* AllocateOtherwise(void* block, std::size_t bytes,
+                                                  std::uint64_t caller_pc, std::uint64_t caller_sp,
+                                                  std::uint64_t caller_fp) {
+  if (block == nullptr || !IsTracing()) return block;
+  return RecordAnyAllocation(block, bytes, AllocationKind::kMalloc,
+                             {caller_pc, caller_sp, caller_fp});
+}
+
+void* __stdcall HookedAllocate(Heap heap, unsigned long flags, std::size_t bytes) {
+  void* const block = g_ntdll.allocate(heap, flags, bytes);
+  const CallerFrame caller = LEAKGATE_CALLER();
+  const bool is_aligned = (reinterpret_cast<std::uint64_t>(block) & kGranuleMask) == 0;
+  if (TracesLibcMalloc() && __builtin_expect(is_aligned, 1)) {
+    return RecordAllocation(block, bytes, AllocationKind::kMalloc, caller);
+  }
+  return AllocateOtherwise(block, bytes, caller.pc, caller.sp, caller.fp);
+}
+
+__attribute__((noinline)) void FreeOtherwise(void* block, std::uint64_t caller_pc,
+                                             std::uint64_t caller_sp, std::uint64_t caller_fp) {
+  if (TracesLibcFree() && RecordFreeInWindow(block, FreeKind::kFree)) return;
+  if (!IsTracing()) return;
+  const FreeCall call{FreeKind::kFree, {caller_pc, caller_sp, caller_fp}};
+  if (TakesStacksOf(kStacksOfFree) && RecordFreeByStack(block, call)) return;
+  RecordFree(block, call);
+}
+
+unsigned char __stdcall HookedFree(Heap heap, unsigned long flags, void* block) {
+  if (!TracesLibcFree() || !RecordFreeHere(block, FreeKind::kFree)) {
+    const CallerFrame caller = LEAKGATE_CALLER();
+    FreeOtherwise(block, caller.pc, caller.sp, caller.fp);
+  }
+  return g_ntdll.free(heap, flags, block);
+}
+
+// A heap may raise an exception instead of returning nothing. Where the caller asks for that, the
+// block is recorded again first.
+void* __stdcall HookedReallocate(Heap heap, unsigned long flags, void* block, std::size_t bytes) {
+  if (!IsTracing()) return g_ntdll.reallocate(heap, flags, block, bytes);
+  const CallerFrame caller = LEAKGATE_CALLER();
+  const std::optional<FreedBlock> before = RecordFreeToReallocate(block, caller);
+  constexpr unsigned long kRaises = HEAP_GENERATE_EXCEPTIONS;
+  void* const moved = g_ntdll.reallocate(heap, flags & ~kRaises, block, bytes);
+  if (moved == nullptr && before) RestoreBlock(block, *before);
+  if (moved != nullptr) RecordAnyAllocation(moved, bytes, AllocationKind::kRealloc, caller);
+  if (before) EndReallocation();
+  if (moved == nullptr && (flags & kRaises) != 0) {
+    return g_ntdll.reallocate(heap, flags, block, bytes);
+  }
+  return moved;
+}
+
+// The blocks of a heap go with it.
+Heap __stdcall HookedDestroy(Heap heap) {
+  if (IsTracing()) {
+    const LastErrorKeeper keeper;
+    const CallerFrame caller = LEAKGATE_CALLER();
+    PROCESS_HEAP_ENTRY entry{};
+    while (::HeapWalk(heap, &entry) != 0) {
+      if ((entry.wFlags & PROCESS_HEAP_ENTRY_BUSY) == 0) continue;
+      const auto address = reinterpret_cast<std::uint64_t>(entry.lpData);
+      const LiveMap::Slot slot = LiveMap::Find(address);
+      if (slot == nullptr || !LiveMap::IsLiveAt(slot)) continue;
+      RecordFree(entry.lpData, {FreeKind::kFree, caller});
+    }
+  }
+  return g_ntdll.destroy(heap);
+}
+
+struct Hook {
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+};
+
+constexpr std::uint32_t kHookCount = 4;
+constinit Hook g_hooks[kHookCount] = {};
+constinit std::uint64_t g_agent = 0;
+
+template <typename Function>
+std::uint64_t AddressOf(Function* function) {
+  return reinterpret_cast<std::uint64_t>(function);
+}
+
+// Writes to memory that may be read-only, and may have code that another thread runs.
+template <typename T>
+bool Overwrite(T* place, T value) {
+  MEMORY_BASIC_INFORMATION facts;
+  if (::VirtualQuery(place, &facts, sizeof(facts)) == 0) return false;
+  constexpr DWORD kRuns =
+      PAGE_EXECUTE | PAGE_EXECUTE_READ | PAGE_EXECUTE_READWRITE | PAGE_EXECUTE_WRITECOPY;
+  const bool runs = (facts.Protect & kRuns) != 0;
+  DWORD before = 0;
+  if (::VirtualProtect(place, sizeof(T), runs ? PAGE_EXECUTE_READWRITE : PAGE_READWRITE,
+                       &before) == 0) {
+    return false;
+  }
+  *static_cast<volatile T*>(place) = value;
+  ::VirtualProtect(place, sizeof(T), before, &before);
+  return true;
+}
+
+void PatchSlots(const Image& image, std::uint32_t first) {
+  for (std::uint64_t at = first;; at += sizeof(std::uint64_t)) {
+    auto* const slot = image.At<std::uint64_t>(at);
+    if (slot == nullptr || *slot == 0) return;
+    for (const Hook& hook : g_hooks) {
+      if (*slot == hook.from) Overwrite(slot, hook.to);
+    }
+  }
+}
+
+void PatchImports(std::uint64_t base) {
+  if (base == g_agent) return;
+  const Image image(base);
+  const std::uint32_t first = image.directory(IMAGE_DIRECTORY_ENTRY_IMPORT).offset;
+  for (std::uint64_t at = first; first != 0; at += sizeof(IMAGE_IMPORT_DESCRIPTOR)) {
+    const auto* const from = image.At<IMAGE_IMPORT_DESCRIPTOR>(at);
+    if (from == nullptr || from->Name == 0 || from->FirstThunk == 0) return;
+    PatchSlots(image, from->FirstThunk);
+  }
+}
+
+// An export is an offset of 32 bits from ntdll. So the code that it leads to must be above ntdll:
+//
+//   mov rax, hook
+//   jmp rax
+constexpr std::uint64_t kStubBytes = 16;
+
+// Returns memory within 4 GiB above `library`; nullptr if there is none.
+std::uint8_t* AllocateAbove(const Image& library) {
+  constexpr std::uint64_t kStep = 0x1'0000;
+  constexpr std::uint64_t kFarthest = 0xF000'0000;
+  const std::uint64_t first = (library.base() + library.bytes() + kStep - 1) & ~(kStep - 1);
+  for (std::uint64_t at = first; at < library.base() + kFarthest; at += kStep) {
+    void* const memory = ::VirtualAlloc(reinterpret_cast<void*>(at), kHookCount * kStubBytes,
+                                        MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+    if (memory != nullptr) return static_cast<std::uint8_t*>(memory);
+  }
+  return nullptr;
+}
+
+void WriteStub(std::uint8_t* stub, std::uint64_t target) {
+  constexpr std::uint8_t kMoveToRax[] = {0x48, 0xB8};
+  constexpr std::uint8_t kJumpToRax[] = {0xFF, 0xE0};
+  __builtin_memcpy(stub, kMoveToRax, sizeof(kMoveToRax));
+  __builtin_memcpy(stub + 2, &target, sizeof(target));
+  __builtin_memcpy(stub + 10, kJumpToRax, sizeof(kJumpToRax));
+}
+
+bool PatchExports(const Image& library) {
+  const auto* const table = library.At<IMAGE_EXPORT_DIRECTORY>(
+      library.directory(IMAGE_DIRECTORY_ENTRY_EXPORT).offset);
+  if (table == nullptr) return false;
+  auto* const functions =
+      library.At<std::uint32_t>(table->AddressOfFunctions, table->NumberOfFunctions);
+  std::uint8_t* const stubs = AllocateAbove(library);
+  if (functions == nullptr || stubs == nullptr) return false;
+  for (std::uint32_t i = 0; i < kHookCount; ++i) WriteStub(stubs + i * kStubBytes, g_hooks[i].to);
+  DWORD before = 0;
+  if (::VirtualProtect(stubs, kHookCount * kStubBytes, PAGE_EXECUTE_READ, &before) == 0) {
+    return false;
+  }
+  for (std::uint32_t i = 0; i < table->NumberOfFunctions; ++i) {
+    for (std::uint32_t hook = 0; hook < kHookCount; ++hook) {
+      if (library.base() + functions[i] != g_hooks[hook].from) continue;
+      const std::uint64_t stub = AddressOf(stubs + hook * kStubBytes);
+      if (!Overwrite(&functions[i], static_cast<std::uint32_t>(stub - library.base()))) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+bool InstallHeapHooks(std::uint64_t agent) {
+  g_agent = agent;
+  g_hooks[0] = {AddressOf(g_ntdll.allocate), AddressOf(&HookedAllocate)};
+  g_hooks[1] = {AddressOf(g_ntdll.reallocate), AddressOf(&HookedReallocate)};
+  g_hooks[2] = {AddressOf(g_ntdll.free), AddressOf(&HookedFree)};
+  g_hooks[3] = {AddressOf(g_ntdll.destroy), AddressOf(&HookedDestroy)};
+  const Image ntdll(AddressOf(::GetModuleHandleW(L"ntdll.dll")));
+  if (!PatchExports(ntdll)) return false;
+  ForEachLibrary(PatchImports);
+  return true;
+}
+
+}  // namespace leakgate::agent

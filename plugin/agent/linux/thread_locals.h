@@ -1,0 +1,9 @@
+// The thread-local variables of ../threads/thread_locals.h, which includes this.
+#pragma once
+
+namespace leakgate::agent {
+
+extern LEAKGATE_INTERNAL thread_local constinit ThreadHandle t_thread;
+extern LEAKGATE_INTERNAL thread_local constinit ThreadFacts t_facts;
+
+}  // namespace leakgate::agent

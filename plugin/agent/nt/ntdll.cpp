@@ -1,0 +1,29 @@
+#include "plugin/agent/nt/ntdll.h"
+
+#include <windows.h>
+
+namespace leakgate::agent {
+
+constinit Ntdll g_ntdll{};
+
+namespace {
+
+template <typename Function>
+bool Find(HMODULE library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(reinterpret_cast<void*>(::GetProcAddress(library, name)));
+  return function != nullptr;
+}
+
+}  // namespace
+
+bool FindNtdll() {
+  const HMODULE library = ::GetModuleHandleW(L"ntdll.dll");
+  return library != nullptr && Find(library, "RtlAllocateHeap", g_ntdll.allocate) &&
+         Find(library, "RtlReAllocateHeap", g_ntdll.reallocate) &&
+         Find(library, "RtlFreeHeap", g_ntdll.free) &&
+         Find(library, "RtlDestroyHeap", g_ntdll.destroy) &&
+         Find(library, "RtlDllShutdownInProgress", g_ntdll.is_shutting_down) &&
+         Find(library, "LdrRegisterDllNotification", g_ntdll.notify_of_libraries);
+}
+
+}  // namespace leakgate::agent

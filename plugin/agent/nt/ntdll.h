@@ -1,0 +1,31 @@
+// Functions of ntdll that kernel32 does not have, by name. ntdll is in every process, and is never
+// unloaded.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "plugin/agent/base/visibility.h"
+
+namespace leakgate::agent {
+
+using Heap = void*;
+
+struct Ntdll {
+  // The heap's functions as ntdll itself has them, whatever its export table says by now.
+  void*(__stdcall* allocate)(Heap heap, unsigned long flags, std::size_t bytes);
+  void*(__stdcall* reallocate)(Heap heap, unsigned long flags, void* block, std::size_t bytes);
+  unsigned char(__stdcall* free)(Heap heap, unsigned long flags, void* block);
+  Heap(__stdcall* destroy)(Heap heap);
+  unsigned char(__stdcall* is_shutting_down)();  // RtlDllShutdownInProgress
+  // LdrRegisterDllNotification, which Learn documents
+  long(__stdcall* notify_of_libraries)(unsigned long flags, void* function, void* context,
+                                       void** cookie);
+};
+
+extern LEAKGATE_INTERNAL Ntdll g_ntdll;
+
+// Fills in g_ntdll. Returns false if a function is missing.
+[[nodiscard]] bool FindNtdll();
+
+}  // namespace leakgate::agent

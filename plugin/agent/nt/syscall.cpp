@@ -1,0 +1,80 @@
+#include "plugin/agent/nt/syscall.h"
+
+#include <windows.h>
+
+#include "plugin/agent/nt/last_error.h"
+#include "plugin/agent/nt/ntdll.h"
+
+namespace leakgate::agent {
+namespace {
+
+constinit char* g_view = nullptr;  // of the whole section
+
+bool Commit(void* at, std::size_t bytes) {
+  const LastErrorKeeper keeper;
+  return ::VirtualAlloc(at, bytes, MEM_COMMIT, PAGE_READWRITE) != nullptr;
+}
+
+}  // namespace
+
+int CurrentTid() { return static_cast<int>(::GetCurrentThreadId()); }
+int CurrentPid() { return static_cast<int>(::GetCurrentProcessId()); }
+
+// A thread of lower priority may hold what this one waits for, and SwitchToThread alone would not
+// let it run.
+void YieldThread() {
+  const LastErrorKeeper keeper;
+  if (::SwitchToThread() == 0) ::Sleep(1);
+}
+
+bool AreOtherThreadsGone() { return g_ntdll.is_shutting_down() != 0; }
+
+void* MapPrivate(std::size_t bytes) {
+  const LastErrorKeeper keeper;
+  return ::VirtualAlloc(nullptr, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+}
+
+void Unmap(void* at, std::size_t) {
+  const LastErrorKeeper keeper;
+  ::VirtualFree(at, 0, MEM_RELEASE);
+}
+
+char* MapSection(std::uint64_t section) {
+  const auto handle = reinterpret_cast<HANDLE>(section);
+  g_view = static_cast<char*>(::MapViewOfFile(handle, FILE_MAP_READ | FILE_MAP_WRITE, 0, 0, 0));
+  ::CloseHandle(handle);
+  return g_view;
+}
+
+void* MapSharedAt(void*, int, std::uint64_t offset, std::size_t bytes) {
+  return Commit(g_view + offset, bytes) ? g_view + offset : nullptr;
+}
+
+void* MapFollowing(void* mapped, std::size_t bytes) {
+  char* const following = static_cast<char*>(mapped) + bytes;
+  return Commit(following, bytes) ? following : nullptr;
+}
+
+void* MapFollowingAt(void*, void* mapped, std::size_t bytes) { return MapFollowing(mapped, bytes); }
+
+void ClearPages(void* at, std::size_t bytes) {
+  const LastErrorKeeper keeper;
+  ::VirtualFree(at, bytes, MEM_DECOMMIT);
+  (void)Commit(at, bytes);
+}
+
+bool IsReadable(std::uintptr_t address) {
+  const LastErrorKeeper keeper;
+  MEMORY_BASIC_INFORMATION facts;
+  constexpr DWORD kUnreadable = PAGE_NOACCESS | PAGE_GUARD | PAGE_EXECUTE;
+  return ::VirtualQuery(reinterpret_cast<const void*>(address), &facts, sizeof(facts)) != 0 &&
+         facts.State == MEM_COMMIT && (facts.Protect & kUnreadable) == 0;
+}
+
+bool WaitWhile(std::atomic<std::uint32_t>& word, std::uint32_t value, std::uint64_t) {
+  const LastErrorKeeper keeper;
+  if (word.load(std::memory_order_relaxed) == value) ::Sleep(1);
+  return true;
+}
+
+}  // namespace leakgate::agent
