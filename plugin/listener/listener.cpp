@@ -14,7 +14,7 @@ namespace leakgate {
 namespace {
 
 // The runner looks for this string in the binary.
-__attribute__((used)) const char kMark[] = "leakgate-listener-1";
+LEAKGATE_USED const char kMark[] = "leakgate-listener-1";
 
 unsigned ResultOf(const ::testing::TestInfo& test) {
   const ::testing::TestResult& result = *test.result();
@@ -88,6 +88,8 @@ class Listener : public ::testing::EmptyTestEventListener {
 }  // namespace
 
 void AppendListener() {
+  // Where there is no attribute for it, this keeps the mark.
+  (void)*static_cast<const volatile char*>(kMark);
   static bool is_appended = false;
   if (is_appended) return;
   is_appended = true;

@@ -6,7 +6,7 @@
 
 #include "common/region_layout.h"
 #include "runner/base/page_size.h"
-#include "runner/region/region_reader.h"
+#include "runner/region/damage.h"
 
 namespace leakgate {
 namespace {

@@ -50,6 +50,9 @@ class RegionFile {
  private:
   RegionFile() = default;
 
+  // Writes what the agent is to know. REQUIRES: `writable_` is mapped.
+  void FillHeader(const RegionOwner& owner);
+
   int pid_ = 0;
   UniqueFd fd_;
   Mapping writable_;  // header and mailbox

@@ -20,12 +20,6 @@ RegionReader::RegionReader(const UniqueFd& fd, Mapping mapping)
       contexts_(std::make_shared<WindowContexts>()),
       seen_(std::make_shared<SeenMemory>()) {}
 
-std::string DamageText() {
-  return "the program has written over the memory that it shares with leakgate, so nothing that "
-         "was recorded can be relied on; look for a wild pointer, for example with "
-         "AddressSanitizer";
-}
-
 Expected<RegionReader> RegionReader::Attach(const UniqueFd& fd) {
   LEAKGATE_TRY_ASSIGN(Mapping mapping,
                       Mapping::Map(fd, 0, region_offset::kChunks, MappingAccess::kReadOnly));

@@ -18,6 +18,7 @@
 #include "runner/base/descriptors.h"
 #include "runner/base/expected.h"
 #include "runner/region/amount.h"
+#include "runner/region/damage.h"
 #include "runner/region/region_copies.h"
 
 namespace leakgate {
@@ -27,9 +28,6 @@ class LiveChunks;
 class WindowContexts;
 struct ContextRange;
 struct SeenMemory;
-
-// Says that a region is damaged (RegionReader::IsWhole is false), and what to do.
-[[nodiscard]] std::string DamageText();
 
 class RegionReader {
  public:

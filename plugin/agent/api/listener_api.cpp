@@ -171,7 +171,8 @@ const LeakgateAgent kAgent = {LEAKGATE_AGENT_VERSION, AttachListener,   Open,   
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const LeakgateAgent* leakgate_agent(unsigned version) {
+extern "C" __attribute__((visibility("default"))) const LeakgateAgent* leakgate_agent(
+    unsigned version) {
   (void)TraceAtBoundary();
   return IsTracing() && version != 0 && version <= LEAKGATE_AGENT_VERSION ? &kAgent : nullptr;
 }

@@ -9,7 +9,6 @@
 
 #include LEAKGATE_AGENT(syscall)
 
-
 namespace leakgate::agent {
 
 class SpinLock {

@@ -6,7 +6,6 @@
 
 #include LEAKGATE_AGENT(syscall)
 
-
 namespace leakgate::agent {
 namespace {
 

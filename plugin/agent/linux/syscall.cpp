@@ -34,8 +34,7 @@ void Unmap(void* at, std::size_t bytes) {
 }
 
 bool WipeOnFork(void* at, std::size_t bytes) {
-  return !IsError(
-      RawSyscall(SYS_madvise, Word(at), static_cast<long>(bytes), MADV_WIPEONFORK));
+  return !IsError(RawSyscall(SYS_madvise, Word(at), static_cast<long>(bytes), MADV_WIPEONFORK));
 }
 
 void* MapShared(int fd, std::uint64_t offset, std::size_t bytes) {

@@ -11,7 +11,8 @@ Image::Image(std::uint64_t base) : base_(base) {
   const auto& dos = *reinterpret_cast<const IMAGE_DOS_HEADER*>(base);
   constexpr LONG kMostAhead = 0x1000;
   if (dos.e_magic != IMAGE_DOS_SIGNATURE || dos.e_lfanew <= 0 || dos.e_lfanew > kMostAhead) return;
-  const auto& header = *reinterpret_cast<const IMAGE_NT_HEADERS64*>(base + dos.e_lfanew);
+  const auto& header =
+      *reinterpret_cast<const IMAGE_NT_HEADERS64*>(base + static_cast<std::uint64_t>(dos.e_lfanew));
   if (header.Signature != IMAGE_NT_SIGNATURE ||
       header.FileHeader.Machine != IMAGE_FILE_MACHINE_AMD64 ||
       header.OptionalHeader.Magic != IMAGE_NT_OPTIONAL_HDR64_MAGIC) {
@@ -38,10 +39,10 @@ Image::Directory Image::FindSection(const char* name) const {
   const auto* const header = At<IMAGE_NT_HEADERS64>(header_);
   if (header == nullptr) return {};
   const std::uint32_t count = header->FileHeader.NumberOfSections;
-  const auto* const sections = At<IMAGE_SECTION_HEADER>(
-      header_ + offsetof(IMAGE_NT_HEADERS64, OptionalHeader) +
-          header->FileHeader.SizeOfOptionalHeader,
-      count);
+  const auto* const sections =
+      At<IMAGE_SECTION_HEADER>(header_ + offsetof(IMAGE_NT_HEADERS64, OptionalHeader) +
+                                   header->FileHeader.SizeOfOptionalHeader,
+                               count);
   char padded[IMAGE_SIZEOF_SHORT_NAME] = {};
   std::memcpy(padded, name, std::strlen(name));
   for (std::uint32_t i = 0; sections != nullptr && i < count; ++i) {

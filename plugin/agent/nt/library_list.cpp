@@ -115,7 +115,8 @@ Library FindLibrary(std::uint64_t address) {
   for (std::uint32_t i = g_count.load(std::memory_order_acquire); i > 0; --i) {
     const Entry& entry = g_entries[i - 1];
     const std::uint64_t begin = entry.begin.load(std::memory_order_acquire);
-    if (begin != 0 && address >= begin && address < entry.end) return {begin, entry.end, entry.path};
+    if (begin != 0 && address >= begin && address < entry.end)
+      return {begin, entry.end, entry.path};
   }
   return {};
 }

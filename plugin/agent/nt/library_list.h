@@ -1,6 +1,6 @@
-// The libraries that are loaded, and the program: where each is, and the path of its file. The loader
-// tells of each that comes or goes, so that nothing need be asked later, when a lock of the loader's
-// may be held.
+// The libraries that are loaded, and the program: where each is, and the path of its file. The
+// loader tells of each that comes or goes, so that nothing need be asked later, when a lock of the
+// loader's may be held.
 //
 // Found without a lock, on any thread. The loader's lock is held while the list changes.
 #pragma once

@@ -1,5 +1,5 @@
-// Files that the program's own code asks for (leakgate::TakeSnapshot): there are none on Windows yet,
-// and the code that asks is told so.
+// Files that the program's own code asks for (leakgate::TakeSnapshot): there are none on Windows
+// yet, and the code that asks is told so.
 #pragma once
 
 #include <cstdint>

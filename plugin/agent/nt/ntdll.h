@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "plugin/agent/base/visibility.h"
-
 namespace leakgate::agent {
 
 using Heap = void*;
@@ -23,7 +21,7 @@ struct Ntdll {
                                        void** cookie);
 };
 
-extern LEAKGATE_INTERNAL Ntdll g_ntdll;
+extern Ntdll g_ntdll;
 
 // Fills in g_ntdll. Returns false if a function is missing.
 [[nodiscard]] bool FindNtdll();

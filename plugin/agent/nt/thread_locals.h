@@ -1,7 +1,7 @@
 // The thread-local variables of ../threads/thread_locals.h, which includes this. GCC emulates
 // thread_local for Windows, by a function that allocates. So the agent has memory of its own for
-// each thread, and a slot of TlsAlloc leads there. The first 64 slots are in the thread's environment
-// block itself, at an offset that winternl.h gives (TEB::TlsSlots).
+// each thread, and a slot of TlsAlloc leads there. The first 64 slots are in the thread's
+// environment block itself, at an offset that winternl.h gives (TEB::TlsSlots).
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ extern LEAKGATE_INTERNAL std::uint64_t g_thread_slot;
 // Finds a slot. Returns false if none of the first 64 is left.
 [[nodiscard]] bool PrepareThreadLocals();
 
-// Makes those of this thread. If there is no memory, returns some in which the thread cannot record.
+// Makes those of this thread. If there is no memory, returns some in which the thread cannot
+// record.
 ThreadLocals& MakeThreadLocals();
 
 // Gives back those of this thread, which ends.

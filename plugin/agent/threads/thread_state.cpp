@@ -128,7 +128,8 @@ void BeginMemo(ThreadState& state, const OwnStack& own_stack) {
 
 void Take(ThreadState& state) {
   // For the runner, threads beyond the table are one: what one of them has made serves all.
-  const bool is_alike = state.span == g_span && state.thread == kSharedId && t_facts.id == kSharedId;
+  const bool is_alike =
+      state.span == g_span && state.thread == kSharedId && t_facts.id == kSharedId;
   if (!is_alike) {
     for (KnownContext& known : state.known_contexts) known = {};
   }

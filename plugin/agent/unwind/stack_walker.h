@@ -1,7 +1,6 @@
-// Walks a thread's call stack by what its modules say of their frames (frame_info.h), which is exact
-// without frame pointers. It
-// never allocates, locks only when it meets a module for the first time, and never faults
-// (stack_memory.h).
+// Walks a thread's call stack by what its modules say of their frames (frame_info.h), which is
+// exact without frame pointers. It never allocates, locks only when it meets a module for the first
+// time, and never faults (stack_memory.h).
 //
 // Each thread has one, and uses it for its own stack only.
 #pragma once

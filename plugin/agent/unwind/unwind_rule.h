@@ -1,6 +1,7 @@
 // An unwind rule: how to get from a frame at one pc to its caller, reduced to what the stack
 // pointer (sp) and the frame pointer (fp) alone can show. Nearly every frame has such a rule. The
-// few that need another register or a real expression are kFull (StackWalker::WalkWithAllRegisters).
+// few that need another register or a real expression are kFull
+// (StackWalker::WalkWithAllRegisters).
 #pragma once
 
 #include <cstdint>

@@ -12,24 +12,15 @@
 #ifndef LEAKGATE_ALLOWANCE_H_
 #define LEAKGATE_ALLOWANCE_H_
 
-#include <dlfcn.h>
-
-#include <cstring>
-
 #include "leakgate/agent.h"
+#include "leakgate/system.h"
 
 namespace leakgate {
 namespace internal {
 
 // Returns null if this process is not traced. The dynamic linker is asked once.
 inline const LeakgateAgent* Agent() {
-  static const LeakgateAgent* const agent = []() -> const LeakgateAgent* {
-    void* const symbol = dlsym(RTLD_DEFAULT, LEAKGATE_AGENT_SYMBOL);
-    if (symbol == nullptr) return nullptr;
-    LeakgateAgentFunction find = nullptr;
-    std::memcpy(&find, &symbol, sizeof(find));
-    return find(LEAKGATE_AGENT_WITH_ALLOWANCES);
-  }();
+  static const LeakgateAgent* const agent = FindAgent(LEAKGATE_AGENT_WITH_ALLOWANCES);
   return agent;
 }
 

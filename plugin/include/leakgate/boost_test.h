@@ -34,7 +34,7 @@ namespace internal {
 namespace {
 
 // The runner looks for this string in the binary.
-__attribute__((used)) const char kBoostTestMark[] = "leakgate-listener-1 Boost.Test";
+LEAKGATE_USED const char kBoostTestMark[] = "leakgate-listener-1 Boost.Test";
 
 inline TestWindows& WindowsOfBoostTest() {
   static TestWindows windows;

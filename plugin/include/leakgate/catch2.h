@@ -51,7 +51,7 @@ namespace internal {
 namespace {
 
 // The runner looks for this string in the binary.
-__attribute__((used)) const char kCatch2Mark[] = "leakgate-listener-1 Catch2";
+LEAKGATE_USED const char kCatch2Mark[] = "leakgate-listener-1 Catch2";
 
 // Only RunContext knows whether a test case runs once more, for its other sections. An explicit
 // instantiation may name private members.

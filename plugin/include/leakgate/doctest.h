@@ -30,7 +30,7 @@ namespace internal {
 namespace {
 
 // The runner looks for this string in the binary.
-__attribute__((used)) const char kDoctestMark[] = "leakgate-listener-1 doctest";
+LEAKGATE_USED const char kDoctestMark[] = "leakgate-listener-1 doctest";
 
 // doctest makes a listener for each run, and repetitions are runs. What they share:
 struct DoctestState {

@@ -7,8 +7,6 @@
 #ifndef LEAKGATE_TEST_FRAMEWORK_H_
 #define LEAKGATE_TEST_FRAMEWORK_H_
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -17,17 +15,19 @@
 #include <vector>
 
 #include "leakgate/agent.h"
+#include "leakgate/system.h"
+
+// Keeps a variable that only the runner reads, in the file.
+#if defined(__GNUC__)
+#define LEAKGATE_USED __attribute__((used))
+#else
+#define LEAKGATE_USED
+#endif
 
 namespace leakgate {
 namespace internal {
 
-inline const LeakgateAgent* FindWindowsAgent() {
-  void* const symbol = dlsym(RTLD_DEFAULT, LEAKGATE_AGENT_SYMBOL);
-  if (symbol == nullptr) return nullptr;
-  LeakgateAgentFunction find = nullptr;
-  std::memcpy(&find, &symbol, sizeof(find));
-  return find(LEAKGATE_AGENT_WITH_WINDOWS);
-}
+inline const LeakgateAgent* FindWindowsAgent() { return FindAgent(LEAKGATE_AGENT_WITH_WINDOWS); }
 
 inline bool IsTracingRequired() {
   const char* const required = std::getenv("LEAKGATE_REQUIRED");
@@ -58,8 +58,8 @@ class Repetitions {
       if (*at == '\n') ++at;
     }
     // A program that a test starts runs what it is told, once.
-    unsetenv("LEAKGATE_TESTS");
-    unsetenv("LEAKGATE_REPEAT");
+    Unset("LEAKGATE_TESTS");
+    Unset("LEAKGATE_REPEAT");
   }
 
   unsigned count() const { return count_; }

@@ -37,17 +37,7 @@ Expected<std::unique_ptr<RegionFile>> RegionFile::Create(const RegionOwner& owne
                                                      MappingAccess::kReadWrite));
   file->writable_ = std::move(writable);
 
-  auto& header = *reinterpret_cast<RegionHeader*>(file->writable_.data());
-  header.magic = kRegionMagic;
-  header.layout_version = kLayoutVersion;
-  header.region_bytes = region_offset::kEnd;
-  header.pid = owner.pid;
-  header.runner_pid = ::getpid();
-  header.generation = owner.generation;
-  header.asks_for_stream = owner.boundaries == BoundarySource::kStream ? 1 : 0;
-  header.stack_depth = owner.stack_depth;
-  header.stack_events = owner.stack_events;
-  header.counts_temporary = owner.counts_temporary ? 1 : 0;
+  file->FillHeader(owner);
 
   LEAKGATE_TRY(EventBuffers::Ask(file->fd_, owner.events));
   LEAKGATE_TRY_ASSIGN(RegionReader reader, RegionReader::Attach(file->fd_));
@@ -64,21 +54,6 @@ std::uint64_t RegionFile::HeldBytes() const {
   struct stat facts {};
   if (::fstat(fd_.get(), &facts) != 0) return 0;
   return static_cast<std::uint64_t>(facts.st_blocks) * kBlock;
-}
-
-void RegionFile::StopAsking() {
-  auto& header = *reinterpret_cast<RegionHeader*>(writable_.data());
-  header.asks.store(0, std::memory_order_relaxed);
-}
-
-void RegionFile::Ask(std::uint32_t question) {
-  auto& header = *reinterpret_cast<RegionHeader*>(writable_.data());
-  header.asks.fetch_or(question, std::memory_order_relaxed);
-}
-
-void RegionFile::AskFromIteration(std::uint32_t iteration) {
-  auto& header = *reinterpret_cast<RegionHeader*>(writable_.data());
-  header.first_iteration_asked.store(iteration, std::memory_order_relaxed);
 }
 
 }  // namespace leakgate

@@ -110,8 +110,8 @@ bool Overwrite(T* place, T value) {
       PAGE_EXECUTE | PAGE_EXECUTE_READ | PAGE_EXECUTE_READWRITE | PAGE_EXECUTE_WRITECOPY;
   const bool runs = (facts.Protect & kRuns) != 0;
   DWORD before = 0;
-  if (::VirtualProtect(place, sizeof(T), runs ? PAGE_EXECUTE_READWRITE : PAGE_READWRITE,
-                       &before) == 0) {
+  if (::VirtualProtect(place, sizeof(T), runs ? PAGE_EXECUTE_READWRITE : PAGE_READWRITE, &before) ==
+      0) {
     return false;
   }
   *static_cast<volatile T*>(place) = value;
@@ -168,8 +168,8 @@ void WriteStub(std::uint8_t* stub, std::uint64_t target) {
 }
 
 bool PatchExports(const Image& library) {
-  const auto* const table = library.At<IMAGE_EXPORT_DIRECTORY>(
-      library.directory(IMAGE_DIRECTORY_ENTRY_EXPORT).offset);
+  const auto* const table =
+      library.At<IMAGE_EXPORT_DIRECTORY>(library.directory(IMAGE_DIRECTORY_ENTRY_EXPORT).offset);
   if (table == nullptr) return false;
   auto* const functions =
       library.At<std::uint32_t>(table->AddressOfFunctions, table->NumberOfFunctions);

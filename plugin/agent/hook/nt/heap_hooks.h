@@ -1,5 +1,5 @@
-// The hooks on ntdll's heap. HeapAlloc, LocalAlloc, CoTaskMemAlloc, malloc and operator new of every
-// runtime, static or shared, arrive at four functions of ntdll:
+// The hooks on ntdll's heap. HeapAlloc, LocalAlloc, CoTaskMemAlloc, malloc and operator new of
+// every runtime, static or shared, arrive at four functions of ntdll:
 //
 //   RtlAllocateHeap   RtlReAllocateHeap   RtlFreeHeap   RtlDestroyHeap
 //

@@ -1,5 +1,5 @@
-// The agent's library is initialised: before all others, where the runner has led the image's import
-// directory (common/nt_agent_block.h). From there to tracing:
+// The agent's library is initialised: before all others, where the runner has led the image's
+// import directory (common/nt_agent_block.h). From there to tracing:
 //
 //   1 find the block in front of the import descriptors, or in the image's own section
 //   2 put the import directory back as it was

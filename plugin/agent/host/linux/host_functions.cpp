@@ -1,4 +1,4 @@
-#include "plugin/agent/host/host_functions.h"
+#include "plugin/agent/host/linux/host_functions.h"
 
 #include <dlfcn.h>
 #include <gnu/libc-version.h>

@@ -1,4 +1,4 @@
-#include "plugin/agent/host/host_functions.h"
+#include "plugin/agent/host/nt/host_functions.h"
 
 #include <windows.h>
 
@@ -16,8 +16,8 @@ void* AllocatePastHooks(std::size_t bytes) {
 
 constinit HostFunctions g_host{.malloc = AllocatePastHooks};
 
-// The heap's own bookkeeping is not documented, so a block that is freed twice is not told here. The
-// heap itself ends the process then.
+// The heap's own bookkeeping is not documented, so a block that is freed twice is not told here.
+// The heap itself ends the process then.
 bool IsFreeChunk(std::uint64_t) { return false; }
 
 }  // namespace leakgate::agent

@@ -1,5 +1,5 @@
-// What the agent's core asks about the host's allocator. On Windows that is ntdll's heap, on which all
-// runtimes build.
+// What the agent's core asks about the host's allocator. On Windows that is ntdll's heap, on which
+// all runtimes build.
 #pragma once
 
 #include <cstddef>

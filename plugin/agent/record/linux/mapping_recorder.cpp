@@ -5,9 +5,9 @@
 #include <cerrno>
 
 #include "plugin/agent/arch/processor.h"
-#include "plugin/agent/linux/monotonic_time.h"
 #include "plugin/agent/host/host_functions.h"
 #include "plugin/agent/host/on_switch.h"
+#include "plugin/agent/linux/monotonic_time.h"
 #include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/windows/windows.h"
 

@@ -2,8 +2,8 @@
 
 #include <atomic>
 
-#include "plugin/agent/linux/monotonic_time.h"
 #include "plugin/agent/host/on_switch.h"
+#include "plugin/agent/linux/monotonic_time.h"
 #include "plugin/agent/mappings/mapping_table.h"
 #include "plugin/agent/record/recorder.h"
 #include "plugin/agent/threads/thread_stack.h"

@@ -24,8 +24,8 @@ bool PrepareThreadLocals() {
 
 ThreadLocals& MakeThreadLocals() {
   const LastErrorKeeper keeper;
-  void* const memory = ::VirtualAlloc(nullptr, sizeof(ThreadLocals), MEM_RESERVE | MEM_COMMIT,
-                                      PAGE_READWRITE);
+  void* const memory =
+      ::VirtualAlloc(nullptr, sizeof(ThreadLocals), MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
   if (memory == nullptr) return g_none;
   auto* const locals = new (memory) ThreadLocals;
   ::TlsSetValue(static_cast<DWORD>(g_thread_slot), locals);

@@ -1,5 +1,5 @@
-// Where a PE module's table of functions (.pdata) is. Each entry leads to what the function's prologue
-// does (.xdata). All of that is read-only and mapped with the module.
+// Where a PE module's table of functions (.pdata) is. Each entry leads to what the function's
+// prologue does (.xdata). All of that is read-only and mapped with the module.
 //
 // Formats: Microsoft's "x64 exception handling".
 #pragma once

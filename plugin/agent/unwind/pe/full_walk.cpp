@@ -1,4 +1,5 @@
-// Walks a stack that has a frame for which rsp and rbp are not enough: by the system's own unwinder.
+// Walks a stack that has a frame for which rsp and rbp are not enough: by the system's own
+// unwinder.
 #include <windows.h>
 
 #include <algorithm>

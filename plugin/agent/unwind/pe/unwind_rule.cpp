@@ -1,5 +1,5 @@
-// Rules from .pdata and .xdata. The codes of a function say what its prologue does, the last operation
-// first:
+// Rules from .pdata and .xdata. The codes of a function say what its prologue does, the last
+// operation first:
 //
 //   push rbp           UWOP_PUSH_NONVOL rbp      codes, as they are stored:
 //   push rbx           UWOP_PUSH_NONVOL rbx        ALLOC_SMALL 0x28    size 0x28
@@ -7,9 +7,9 @@
 //                                                  PUSH_NONVOL rbp     rbp at 0x30, size 0x38
 //
 //   cfa = rsp + 0x38 + 8, the return address at cfa - 8, the caller's rbp at cfa - 0x10
-#include <windows.h>
-
 #include "plugin/agent/unwind/unwind_rule.h"
+
+#include <windows.h>
 
 namespace leakgate::agent {
 namespace {
@@ -84,10 +84,10 @@ const RUNTIME_FUNCTION* FindFunction(const FrameSection& section, std::uint64_t 
 
 // What the codes that have been read say of the frame.
 struct Frame {
-  std::uint64_t size = 0;          // what the prologue has taken from rsp, as operand32 as it was read
-  bool has_pointer = false;        // rbp is the frame pointer
+  std::uint64_t size = 0;    // what the prologue has taken from rsp, as operand32 as it was read
+  bool has_pointer = false;  // rbp is the frame pointer
   std::uint64_t pointer_to_rsp = 0;  // rsp was so operand32 below rbp when rbp was set
-  std::uint64_t size_after = 0;    // what was taken after that
+  std::uint64_t size_after = 0;      // what was taken after that
   bool saves_rbp = false;
   bool is_saved_by_move = false;
   std::uint64_t saved_at = 0;  // distance from the lowest rsp of the prologue, or of the fixed part

@@ -1,0 +1,54 @@
+// What leakgate's other headers ask of the system: the agent in this process, and variables. Users'
+// code does not need this.
+//
+// On Windows, the functions that find the agent are declared as <windows.h> does, which has too
+// many other names for code that includes this.
+#ifndef LEAKGATE_SYSTEM_H_
+#define LEAKGATE_SYSTEM_H_
+
+#if defined(_WIN32)
+struct HINSTANCE__;
+extern "C" __declspec(dllimport) HINSTANCE__* __stdcall GetModuleHandleA(const char* name);
+extern "C" __declspec(dllimport) long long(__stdcall* __stdcall GetProcAddress(HINSTANCE__* module,
+                                                                               const char* name))();
+#else
+#include <dlfcn.h>
+#endif
+
+#include <cstdlib>
+#include <cstring>
+
+#include "leakgate/agent.h"
+
+namespace leakgate {
+namespace internal {
+
+// Returns null if there is none, if this process is not traced, or if the agent is older than
+// `version`.
+inline const LeakgateAgent* FindAgent(unsigned version) {
+#if defined(_WIN32)
+  HINSTANCE__* const library = GetModuleHandleA("leakgate_agent64.dll");
+  if (library == nullptr) return nullptr;
+  const auto symbol = GetProcAddress(library, LEAKGATE_AGENT_SYMBOL);
+#else
+  void* const symbol = dlsym(RTLD_DEFAULT, LEAKGATE_AGENT_SYMBOL);
+#endif
+  if (symbol == nullptr) return nullptr;
+  LeakgateAgentFunction find = nullptr;
+  std::memcpy(&find, &symbol, sizeof(find));
+  return find(version);
+}
+
+// Removes a variable from the environment.
+inline void Unset(const char* name) {
+#if defined(_WIN32)
+  _putenv_s(name, "");
+#else
+  unsetenv(name);
+#endif
+}
+
+}  // namespace internal
+}  // namespace leakgate
+
+#endif  // LEAKGATE_SYSTEM_H_

@@ -1,0 +1,129 @@
+// The agent in processes of its own, under Wine or Windows: what it records, exactly. Fixtures
+// leave blocks of sizes that nothing else has, and free as many of other such sizes.
+#include <gmock/gmock.h>
+
+#include "tests/windows/agent/traced_process.h"
+
+namespace leakgate::testing {
+namespace {
+
+using ::testing::IsSupersetOf;
+using ::testing::Pair;
+
+// Sizes from 100,003 on are the fixtures'. The freed ones are odd multiples of 7.
+BlocksBySize OfFixtures(const BlocksBySize& blocks) {
+  constexpr std::uint64_t kFirst = 100'003;
+  return {blocks.lower_bound(kFirst), blocks.end()};
+}
+
+TEST(AgentTest, RecordsWhatEachFunctionAllocatesAndNothingThatWasFreed) {
+  const TracedProcess traced({.fixture = "allocating_functions.exe"});
+
+  EXPECT_EQ(traced.region().State(), AgentState::kTracing);
+  EXPECT_EQ(traced.exit_code(), 0u);
+  EXPECT_EQ(traced.Drops(), 0u);
+  EXPECT_EQ(traced.region().End(), ProgramEnd::kExit);
+  EXPECT_THAT(OfFixtures(traced.LiveBlocks()),
+              ::testing::ElementsAre(Pair(100'003, 1), Pair(110'003, 1), Pair(120'003, 1),
+                                     Pair(130'003, 1), Pair(140'003, 1), Pair(150'003, 1),
+                                     Pair(160'003, 1), Pair(170'003, 1), Pair(180'003, 1)));
+}
+
+TEST(AgentTest, RecordsSmallBlocksThatAreSixteenBytesApart) {
+  const TracedProcess traced({.fixture = "small_blocks.exe"});
+
+  EXPECT_EQ(traced.Drops(), 0u);
+  const BlocksBySize blocks = traced.LiveBlocks();
+  for (std::uint64_t size = 1; size <= 15; ++size) {
+    ASSERT_TRUE(blocks.contains(size)) << size;
+    EXPECT_GE(blocks.at(size), 1000) << size;
+  }
+}
+
+TEST(AgentTest, CountsTheBlocksOfFourThreadsExactly) {
+  const TracedProcess traced({.fixture = "four_threads.exe"});
+
+  EXPECT_EQ(traced.exit_code(), 0u);
+  EXPECT_EQ(traced.Drops(), 0u);
+  EXPECT_THAT(OfFixtures(traced.LiveBlocks()),
+              ::testing::ElementsAre(Pair(100'003, 25), Pair(110'003, 25), Pair(120'003, 25),
+                                     Pair(130'003, 25)));
+  const Totals totals = traced.region().CurrentTotals();
+  EXPECT_GE(totals.allocated_blocks, 4u * 50'000u);
+  std::uint64_t live = 0;
+  for (const auto& [size, count] : traced.LiveBlocks()) live += static_cast<std::uint64_t>(count);
+  EXPECT_EQ(totals.allocated_blocks - totals.freed_blocks, live);
+}
+
+TEST(AgentTest, RecordsWhatLibrariesThatAreLoadedLaterAllocate) {
+  const TracedProcess traced({.fixture = "late_library_user.exe"});
+
+  EXPECT_EQ(traced.exit_code(), 0u);
+  EXPECT_THAT(OfFixtures(traced.LiveBlocks()),
+              ::testing::ElementsAre(Pair(100'003, 1),    // the library's initialiser
+                                     Pair(110'003, 1),    // a function of it
+                                     Pair(120'003, 1),    // HeapAlloc by GetProcAddress
+                                     Pair(130'003, 1)));  // malloc of another runtime
+}
+
+TEST(AgentTest, ForgetsTheBlocksOfAHeapThatIsDestroyed) {
+  const TracedProcess traced({.fixture = "destroyed_heap.exe"});
+
+  EXPECT_EQ(traced.exit_code(), 0u);
+  EXPECT_THAT(OfFixtures(traced.LiveBlocks()), ::testing::ElementsAre(Pair(100'003, 1)));
+}
+
+TEST(AgentTest, ReadsTheRegionOfAProcessThatWasKilled) {
+  const TracedProcess traced({.fixture = "killed.exe"});
+
+  EXPECT_EQ(traced.exit_code(), 42u);
+  EXPECT_EQ(traced.region().End(), ProgramEnd::kUnseen);
+  EXPECT_THAT(OfFixtures(traced.LiveBlocks()), ::testing::ElementsAre(Pair(100'003, 500)));
+}
+
+TEST(AgentTest, ReadsTheRegionOfAProcessThatCrashed) {
+  const TracedProcess traced({.fixture = "killed.exe", .arguments = {"crash"}});
+
+  EXPECT_EQ(traced.exit_code(), 0xC0000005u);
+  EXPECT_EQ(traced.region().End(), ProgramEnd::kUnseen);
+  EXPECT_THAT(OfFixtures(traced.LiveBlocks()), ::testing::ElementsAre(Pair(100'003, 500)));
+}
+
+TEST(AgentTest, LeavesTheLastErrorAndTheImportDirectoryAsTheyWere) {
+  const TracedProcess traced({.fixture = "unchanged.exe"});
+
+  EXPECT_EQ(traced.exit_code(), 0u);
+}
+
+TEST(AgentTest, HasTheListenersTestsJudgedOneByOne) {
+  const TracedProcess traced({.fixture = "listened_suite.exe"});
+
+  EXPECT_EQ(traced.exit_code(), 0u);
+  EXPECT_EQ(traced.region().Boundaries(), BoundarySource::kListener);
+  ASSERT_GE(traced.judged().size(), 2u);
+  EXPECT_EQ(traced.judged()[0].name, "Leaky.Array");
+  EXPECT_THAT(traced.judged()[0].blocks, ::testing::ElementsAre(Pair(4321, 1)));
+  EXPECT_EQ(traced.judged()[1].name, "Leaky.Twice");
+  EXPECT_THAT(traced.judged()[1].blocks, ::testing::ElementsAre(Pair(7, 2)));
+}
+
+TEST(AgentTest, TracesAProgramThatImportsTheAgentItself) {
+  const TracedProcess traced({.fixture = "importing.exe"});
+
+  EXPECT_EQ(traced.region().State(), AgentState::kTracing);
+  EXPECT_THAT(OfFixtures(traced.LiveBlocks()), ::testing::ElementsAre(Pair(100'003, 1)));
+}
+
+TEST(AgentTest, NamesEachModuleOfAStackByItsPath) {
+  const TracedProcess traced({.fixture = "late_library_user.exe"});
+
+  bool has_library = false;
+  for (std::uint32_t id = 1; id < 64; ++id) {
+    const std::string path = traced.region().ModuleOf(id).path;
+    has_library = has_library || path.ends_with("late_library.dll");
+  }
+  EXPECT_TRUE(has_library);
+}
+
+}  // namespace
+}  // namespace leakgate::testing
