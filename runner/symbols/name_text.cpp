@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runner/base/path_text.h"
 #include "runner/symbols/demangler.h"
 
 namespace leakgate {
@@ -213,8 +214,8 @@ std::string Demangle(const std::string& symbol) {
 std::string SourcePath(const char* directory, const char* file) {
   if (file == nullptr) return {};
   // An absolute `file` replaces the directory.
-  const std::filesystem::path base = directory != nullptr ? directory : "";
-  std::string path = (base / file).lexically_normal().string();
+  const std::filesystem::path base = PathOf(directory != nullptr ? directory : "");
+  std::string path = PathText((base / PathOf(file)).lexically_normal());
   if (path.starts_with(kAnyDirectory)) path.erase(0, kAnyDirectory.size());
   return path;
 }

@@ -7,7 +7,7 @@
 
 #include "runner/symbols/elf/debug_information.h"
 #include "runner/symbols/elf/elf_file.h"
-#include "runner/symbols/elf/module_file.h"
+#include "runner/symbols/elf/opened_module.h"
 #include "runner/symbols/name_text.h"
 
 namespace leakgate {

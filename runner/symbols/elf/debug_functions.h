@@ -15,20 +15,12 @@
 #include <string>
 #include <vector>
 
+#include "runner/symbols/debug_function.h"
 #include "runner/symbols/elf/debug_information.h"
 #include "runner/symbols/elf/elf_file.h"
 #include "runner/symbols/frame.h"
 
 namespace leakgate {
-
-struct DebugFunction {
-  std::string linkage_name;  // as the linker spells it; may be empty
-  std::string name;          // set if the linkage name is missing or cannot be demangled; it has
-                             // no parameters
-  SourcePosition position;
-  std::uint64_t begin = 0;            // its address in the file; 0: in several pieces, or inlined
-  bool returns_void_pointer = false;  // it is declared to return void*
-};
 
 class DebugFunctions {
  public:

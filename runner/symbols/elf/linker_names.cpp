@@ -6,7 +6,7 @@
 #include <map>
 
 #include "runner/symbols/elf/elf_file.h"
-#include "runner/symbols/elf/module_file.h"
+#include "runner/symbols/elf/opened_module.h"
 
 namespace leakgate {
 

@@ -1,19 +1,19 @@
-#include "runner/symbols/variables.h"
-
 #include <dwarf.h>
 #include <gelf.h>
 
 #include <chrono>
-#include <map>
+#include <memory>
+#include <optional>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
 
 #include "runner/symbols/elf/debug_information.h"
 #include "runner/symbols/elf/elf_file.h"
-#include "runner/symbols/elf/module_file.h"
+#include "runner/symbols/elf/opened_module.h"
 #include "runner/symbols/elf/unit_entries.h"
 #include "runner/symbols/name_text.h"
+#include "runner/symbols/variable_file.h"
 
 namespace leakgate {
 namespace {
@@ -190,9 +190,9 @@ struct VariableSymbol {
 };
 
 // The variables of one file.
-class VariableFile {
+class ElfVariableFile final : public VariableFile {
  public:
-  VariableFile(const std::string& path, DebugSource source)
+  ElfVariableFile(const std::string& path, DebugSource source)
       : dwfl_(OpenWithElfutils(path, source)) {
     if (!dwfl_.module) return;
     debug_.emplace(dwfl_.module);
@@ -200,22 +200,22 @@ class VariableFile {
     ReadSymbols();
   }
 
-  std::optional<Variable> At(std::uint64_t address) {
+  [[nodiscard]] std::optional<Variable> At(std::uint64_t address) override {
     const VariableSymbol* const symbol = globals_.Find(address);
     if (symbol == nullptr) return std::nullopt;
     return Variable{Demangle(std::string(symbol->name)), debug_->PositionAt(symbol->begin)};
   }
 
-  VariableExtent ExtentAt(std::uint64_t address) const {
+  [[nodiscard]] VariableExtent ExtentAt(std::uint64_t address) override {
     const VariableSymbol* const symbol = globals_.Find(address);
     if (symbol != nullptr) return {symbol->begin, symbol->begin + symbol->bytes};
     return {address, address + sizeof(std::uint64_t)};
   }
 
   // Returns whether the file would give the same answer at another time: see ModuleFile::IsWhole.
-  [[nodiscard]] bool TellsAll() const { return is_whole_ && debug_->HadTime(); }
+  [[nodiscard]] bool TellsAll() override { return is_whole_ && debug_->HadTime(); }
 
-  std::optional<Variable> ThreadLocalAt(std::uint64_t offset) {
+  [[nodiscard]] std::optional<Variable> ThreadLocalAt(std::uint64_t offset) override {
     const VariableSymbol* const symbol = thread_locals_.Find(offset);
     if (symbol == nullptr) return std::nullopt;
     return Variable{Demangle(std::string(symbol->name)),
@@ -247,83 +247,8 @@ class VariableFile {
   RangeMap<VariableSymbol> thread_locals_;
 };
 
-namespace {
-
-std::vector<Frame> FramesOf(const std::optional<Variable>& variable) {
-  if (!variable) return {};
-  Frame frame;
-  frame.function = variable->name;
-  frame.file = variable->position.file;
-  frame.line = variable->position.line;
-  return {frame};
-}
-
-std::optional<Variable> VariableOf(const std::vector<Frame>& frames) {
-  if (frames.empty()) return std::nullopt;
-  return Variable{frames.front().function, {frames.front().file, frames.front().line}};
-}
-
-}  // namespace
-
-struct Variables::Caches {
-  struct CachedFile {
-    DebugSource source;
-    KeptSymbols* kept = nullptr;           // of earlier runs; null if nothing is kept
-    std::unique_ptr<VariableFile> file{};  // null until it is needed
-  };
-
-  Symbolizer::SymbolsAreEnough symbols_are_enough;
-  SymbolCache* kept = nullptr;
-  std::map<std::string, CachedFile> by_path;
-
-  CachedFile& For(const std::string& path) {
-    const auto known = by_path.find(path);
-    if (known != by_path.end()) return known->second;
-    const bool is_enough = symbols_are_enough && symbols_are_enough(path);
-    const DebugSource source = is_enough ? DebugSource::kOwnFile : DebugSource::kAnyFile;
-    KeptSymbols* const of_file = kept != nullptr ? kept->For(path, source, "") : nullptr;
-    return by_path.emplace(path, CachedFile{source, of_file}).first->second;
-  }
-
-  using Find = std::optional<Variable> (VariableFile::*)(std::uint64_t at);
-  std::optional<Variable> FindIn(const std::string& path, KeptSymbols::Kind kind, Find find,
-                                 std::uint64_t at) {
-    CachedFile& cached = For(path);
-    if (cached.kept != nullptr) {
-      const std::optional<std::vector<Frame>> known = cached.kept->Find(kind, at);
-      if (known) return VariableOf(*known);
-    }
-    if (!cached.file) cached.file = std::make_unique<VariableFile>(path, cached.source);
-    const std::optional<Variable> variable = ((*cached.file).*find)(at);
-    if (cached.kept != nullptr && cached.file->TellsAll()) {
-      cached.kept->Keep(kind, at, FramesOf(variable));
-    }
-    return variable;
-  }
-};
-
-Variables::Variables(Symbolizer::SymbolsAreEnough symbols_are_enough, SymbolCache* kept)
-    : caches_(std::make_unique<Caches>()) {
-  caches_->symbols_are_enough = std::move(symbols_are_enough);
-  caches_->kept = kept;
-}
-Variables::~Variables() = default;
-Variables::Variables(Variables&&) noexcept = default;
-Variables& Variables::operator=(Variables&&) noexcept = default;
-
-std::optional<Variable> Variables::At(const std::string& path, std::uint64_t address) {
-  return caches_->FindIn(path, KeptSymbols::Kind::kGlobal, &VariableFile::At, address);
-}
-
-VariableExtent Variables::ExtentAt(const std::string& path, std::uint64_t address) {
-  Caches::CachedFile& cached = caches_->For(path);
-  if (!cached.file) cached.file = std::make_unique<VariableFile>(path, cached.source);
-  return cached.file->ExtentAt(address);
-}
-
-std::optional<Variable> Variables::ThreadLocalAt(const std::string& path, std::uint64_t offset) {
-  return caches_->FindIn(path, KeptSymbols::Kind::kThreadLocal, &VariableFile::ThreadLocalAt,
-                         offset);
+std::unique_ptr<VariableFile> VariableFile::Open(const std::string& path, DebugSource source) {
+  return std::make_unique<ElfVariableFile>(path, source);
 }
 
 }  // namespace leakgate

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "runner/symbols/elf/module_file.h"
+#include "runner/symbols/module_file.h"
 
 namespace leakgate {
 struct Symbolizer::Caches {
@@ -20,8 +20,8 @@ struct Symbolizer::Caches {
 
   SymbolsAreEnough symbols_are_enough;
   FindWrapper find_wrapper;
-  SymbolCache* kept = nullptr;       // null: nothing is kept
-  std::optional<SymbolFiles> files;  // nullopt: files are only where they were mapped
+  SymbolCache* kept = nullptr;         // null: nothing is kept
+  std::shared_ptr<SymbolFiles> files;  // null: files are only where they were mapped
   std::map<std::pair<std::string, std::string>, CachedModule> by_path_and_build_id;
   decltype(by_path_and_build_id)::iterator latest = by_path_and_build_id.end();
   std::size_t addresses = 0;  // in all frames_at and symbol_at
@@ -62,7 +62,7 @@ struct Symbolizer::Caches {
 
   ModuleFile::OpenResult& Open(const Module& module, CachedModule& cached) {
     if (!cached.opened) {
-      cached.opened = ModuleFile::Open(module, DebugSourceOf(module), files ? &*files : nullptr);
+      cached.opened = ModuleFile::Open(module, DebugSourceOf(module), files.get());
     }
     return *cached.opened;
   }
@@ -120,7 +120,7 @@ Symbolizer::Symbolizer(SymbolsAreEnough symbols_are_enough, SymbolCache* kept)
 Symbolizer::Symbolizer(SymbolsAreEnough symbols_are_enough,
                        std::vector<std::filesystem::path> directories)
     : Symbolizer(std::move(symbols_are_enough)) {
-  caches_->files.emplace(std::move(directories));
+  caches_->files = NewSymbolFiles(std::move(directories));
 }
 Symbolizer::~Symbolizer() = default;
 Symbolizer::Symbolizer(Symbolizer&&) noexcept = default;

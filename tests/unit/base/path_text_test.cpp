@@ -1,0 +1,33 @@
+#include "runner/base/path_text.h"
+
+#include <gtest/gtest.h>
+
+namespace leakgate {
+namespace {
+
+TEST(PathTextTest, IsUtf8InBothDirections) {
+  const std::string text = "/src/M\xc3\xbcller/\xe4\xb8\xad.cpp";
+  EXPECT_EQ(PathText(PathOf(text)), text);
+}
+
+TEST(PathTextTest, KnowsPathsOfWindowsByDrivesAndServers) {
+  EXPECT_TRUE(IsWindowsPath("C:\\src"));
+  EXPECT_TRUE(IsWindowsPath("z:/src"));
+  EXPECT_TRUE(IsWindowsPath("\\\\build\\src"));
+  EXPECT_FALSE(IsWindowsPath("/src/C:/x"));
+  EXPECT_FALSE(IsWindowsPath("src\\x"));
+  EXPECT_FALSE(IsWindowsPath("1:/x"));
+  EXPECT_FALSE(IsWindowsPath("c:"));
+}
+
+TEST(PathTextTest, DividesFoldersBySlashesInPathsOfWindowsAlone) {
+  EXPECT_EQ(WithSlashes("C:\\src\\net.cpp"), "C:/src/net.cpp");
+  EXPECT_EQ(WithSlashes("/src/a\\b.cpp"), "/src/a\\b.cpp");
+}
+
+TEST(PathTextTest, FoldsTheCaseOfAscii) {
+  EXPECT_EQ(FoldedPath("C:\\Src\\\xc3\x84.CPP"), "c:/src/\xc3\x84.cpp");
+}
+
+}  // namespace
+}  // namespace leakgate
