@@ -1,6 +1,7 @@
 // Ranges of a process's addresses.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -14,6 +15,15 @@ struct AddressRange {
 
   friend bool operator==(const AddressRange&, const AddressRange&) = default;
 };
+
+// Adds a range that begins where the last one begins, or later. Pure.
+inline void AppendRange(AddressRange range, std::vector<AddressRange>& ranges) {
+  if (!ranges.empty() && range.begin <= ranges.back().end) {
+    ranges.back().end = std::max(ranges.back().end, range.end);
+  } else {
+    ranges.push_back(range);
+  }
+}
 
 // Sorts ranges by address, joins those that overlap or touch, and leaves out empty ones. Pure.
 [[nodiscard]] std::vector<AddressRange> JoinRanges(std::vector<AddressRange> ranges);

@@ -103,4 +103,6 @@ const std::vector<MappedWord>* FileWords::In(AddressRange part, const AddressTop
   return known.is_dense ? nullptr : &known.words;
 }
 
+std::shared_ptr<FileWords> NewFileWords() { return std::make_shared<FileWords>(); }
+
 }  // namespace leakgate

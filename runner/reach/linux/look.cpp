@@ -1,4 +1,4 @@
-#include "runner/reach/linux/look.h"
+#include "runner/reach/look.h"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,9 @@
 #include <utility>
 
 #include "runner/arch/registers.h"
+#include "runner/reach/candidates.h"
 #include "runner/reach/glibc_chunk.h"
+#include "runner/reach/holders.h"
 #include "runner/reach/linux/file_words.h"
 #include "runner/reach/linux/frozen_process.h"
 #include "runner/reach/linux/kernel_queues.h"
@@ -26,68 +28,6 @@
 
 namespace leakgate {
 namespace {
-
-// Returns the number of each candidate among all blocks; kNone if it is no longer live.
-std::vector<std::uint32_t> NumbersOf(std::span<const LiveBlock> candidates,
-                                     const std::vector<LiveBlock>& blocks) {
-  std::vector<std::uint32_t> numbers;
-  numbers.reserve(candidates.size());
-  for (const LiveBlock& candidate : candidates) {
-    const auto found = std::lower_bound(
-        blocks.begin(), blocks.end(), candidate.address,
-        [](const LiveBlock& block, std::uint64_t address) { return block.address < address; });
-    const bool is_live = found != blocks.end() && found->address == candidate.address &&
-                         found->size_bytes == candidate.size_bytes &&
-                         found->stack == candidate.stack;
-    numbers.push_back(is_live ? static_cast<std::uint32_t>(found - blocks.begin())
-                              : BlockIndex::kNone);
-  }
-  return numbers;
-}
-
-std::vector<std::uint32_t> NumbersButFor(const std::vector<bool>& left_out) {
-  std::vector<std::uint32_t> numbers;
-  numbers.reserve(left_out.size());
-  for (std::uint32_t i = 0; i < left_out.size(); ++i) {
-    if (!left_out[i]) numbers.push_back(i);
-  }
-  return numbers;
-}
-
-// Names the holders of blocks, and each root only once.
-class Holders {
- public:
-  Holders(const std::vector<LiveBlock>& blocks, const ReachMarker& marker, const RootNamer& namer,
-          const std::vector<KernelObject>& objects)
-      : blocks_(blocks), marker_(marker), namer_(namer), objects_(objects) {}
-
-  [[nodiscard]] const LiveBlock& Block(std::uint32_t block) const { return blocks_[block]; }
-
-  // Returns whether this is the first block of its stack for which it is called.
-  bool IsFirstOfStack(std::uint32_t block) { return stacks_.insert(blocks_[block].stack).second; }
-
-  HolderChain Of(std::uint32_t block) {
-    const BlockChain chain = marker_.ChainTo(block, kMostHolderLinks);
-    const auto [name, is_new] =
-        names_.try_emplace({chain.root.address, chain.root.tid, chain.root.kernel_object});
-    if (is_new) name->second = namer_.NameOf(chain.root);
-    HolderChain holder{.root = name->second, .hidden = chain.hidden, .links = {}, .way = chain.way};
-    for (const std::uint32_t link : chain.links) holder.links.push_back(blocks_[link]);
-    if (chain.outermost) holder.outermost = blocks_[*chain.outermost];
-    const std::uint32_t object = chain.root.kernel_object;
-    holder.is_in_queue = object != 0 && objects_[object - 1].is_queue;
-    holder.global = namer_.GlobalAt(chain.root);
-    return holder;
-  }
-
- private:
-  const std::vector<LiveBlock>& blocks_;
-  const ReachMarker& marker_;
-  const RootNamer& namer_;
-  const std::vector<KernelObject>& objects_;
-  std::map<std::tuple<std::uint64_t, int, std::uint32_t>, std::string> names_;
-  std::set<std::uint32_t> stacks_;
-};
 
 // The asking thread waits in a system call of the agent. Unlike other threads, it uses nothing
 // below its stack pointer, where words of the test's ended frames are.
@@ -465,7 +405,7 @@ class Look {
         process_(std::move(process)),
         memory_(memory),
         file_words_(request.file_words != nullptr ? *request.file_words : own_file_words_),
-        is_known_lost_(FindKnownLost()),
+        is_known_lost_(FindKnownLost(request, process_.heap.blocks)),
         numbers_(candidates == Candidates::kAllBlocks
                      ? NumbersButFor(is_known_lost_)
                      : NumbersOf(request.candidates, process_.heap.blocks)) {
@@ -474,13 +414,13 @@ class Look {
     marker_.emplace(
         process_.heap.blocks, std::move(live),
         [this](std::uint64_t begin, std::uint64_t end) { return memory_.At(begin, end); },
-        HeaderBytes());
+        HeaderBytesOf(request, process_.heap.blocks));
     LeaveOutKnownLost();
     file_words_.BeginLook(request_.pid, process_.maps);
     process_.roots = FindRoots(Sources());
     AddRootRegions();
     if (request_.ignored != nullptr) LeaveOut(*request_.ignored);
-    std::vector<bool> ignored = FindIgnored();
+    std::vector<bool> ignored = FindIgnored(request, process_.heap.blocks);
     const bool has_ignored = !ignored.empty();
     marker_->Ignore(std::move(ignored));
     MarkFromVariables(process_, memory_, *marker_);
@@ -557,7 +497,7 @@ class Look {
     const RootNamer namer(process_.maps, process_.modules, process_.threads, process_.objects,
                           request_.variables);
     std::vector<BlockReach> reaches(numbers_.size());
-    Holders holders(process_.heap.blocks, *marker_, namer, process_.objects);
+    Holders holders(process_.heap.blocks, *marker_, NamesBy(namer));
     std::size_t next = 0;
     for (std::size_t i = 0; i < numbers_.size(); ++i) {
       if (numbers_[i] == BlockIndex::kNone) continue;
@@ -603,19 +543,6 @@ class Look {
                      [](const RootRange& a, const RootRange& b) { return a.kind < b.kind; });
   }
 
-  // Returns which blocks the code has leak checkers ignore; empty if none.
-  std::vector<bool> FindIgnored() const {
-    const std::vector<bool> allowances = request_.region.IgnoredAllowances();
-    const bool has_any = std::find(allowances.begin(), allowances.end(), true) != allowances.end();
-    if (!has_any && request_.is_ignored == nullptr) return {};
-    std::vector<bool> ignored;
-    for (const LiveBlock& block : process_.heap.blocks) {
-      const bool is_codes = block.allowance < allowances.size() && allowances[block.allowance];
-      ignored.push_back(is_codes || (request_.is_ignored != nullptr && request_.is_ignored(block)));
-    }
-    return ignored;
-  }
-
   // They count as held by an object that is none of the kernel's.
   void MarkFromIgnored() {
     process_.objects.push_back({.name = "what the code has leak checkers ignore", .words = {}});
@@ -626,16 +553,6 @@ class Look {
   // REQUIRES: the block is marked.
   [[nodiscard]] bool IsIgnored(std::uint32_t block) const {
     return ignored_object_ != 0 && marker_->RootOf(block).kernel_object == ignored_object_;
-  }
-
-  std::vector<std::uint64_t> HeaderBytes() const {
-    std::vector<std::uint64_t> bytes;
-    if (request_.ignored == nullptr) return bytes;
-    for (const LiveBlock& block : process_.heap.blocks) {
-      const auto header = request_.ignored->header_bytes.find(block.stack);
-      bytes.push_back(header != request_.ignored->header_bytes.end() ? header->second : 0);
-    }
-    return bytes;
   }
 
   void LeaveOut(const IgnoredAccount& account) {
@@ -671,14 +588,6 @@ class Look {
     });
   }
 
-  std::vector<bool> FindKnownLost() const {
-    const std::vector<LiveBlock>& blocks = process_.heap.blocks;
-    std::vector<bool> known(blocks.size());
-    for (std::size_t i = 0; request_.is_known_lost != nullptr && i < blocks.size(); ++i) {
-      known[i] = request_.is_known_lost(blocks[i]);
-    }
-    return known;
-  }
   void LeaveOutKnownLost() {
     std::vector<bool> known = is_known_lost_;
     for (const std::uint32_t candidate : numbers_) {
@@ -709,6 +618,14 @@ class Look {
     }
   }
 
+  [[nodiscard]] NameRoot NamesBy(const RootNamer& namer) const {
+    return [this, &namer](const RootPlace& place) -> NamedRoot {
+      const std::uint32_t object = place.kernel_object;
+      return {namer.NameOf(place), namer.GlobalAt(place),
+              object != 0 && process_.objects[object - 1].is_queue};
+    };
+  }
+
   // Looks only for the blocks that are not marked yet.
   void LookAtUnseen(const UnseenHeap& unseen) {
     std::vector<LiveBlock> lost;
@@ -721,7 +638,7 @@ class Look {
   }
 
   void AddHeldByUnseen(const RootNamer& namer, std::vector<BlockReach>& reaches) const {
-    Holders holders(unseen_->blocks(), unseen_->marker(), namer, process_.objects);
+    Holders holders(unseen_->blocks(), unseen_->marker(), NamesBy(namer));
     for (std::size_t i = 0; i < unseen_candidates_.size(); ++i) {
       if (unseen_->conclusion()[i] != Reach::kRetained) continue;
       BlockReach& reach = reaches[unseen_candidates_[i]];

@@ -23,15 +23,6 @@ constexpr std::uint64_t kPresent = 1ULL << 63 | 1ULL << 62;
 
 constexpr std::uint64_t kScanForPresent = kPageIsPresent | kPageIsSwapped;
 
-// Adds a range that begins where the last one begins, or later.
-void Append(AddressRange range, std::vector<AddressRange>& ranges) {
-  if (!ranges.empty() && range.begin <= ranges.back().end) {
-    ranges.back().end = std::max(ranges.back().end, range.end);
-  } else {
-    ranges.push_back(range);
-  }
-}
-
 void Append(const PresentPart& part, std::vector<PresentPart>& parts) {
   const bool follows = !parts.empty() && parts.back().range.end == part.range.begin &&
                        parts.back().is_file == part.is_file;
@@ -244,7 +235,7 @@ std::vector<PresentPart> ProcessMemory::AskForParts(AddressRange range) const {
 
 std::vector<AddressRange> ProcessMemory::PresentIn(AddressRange range) const {
   std::vector<AddressRange> present;
-  for (const PresentPart& part : PartsIn(range)) Append(part.range, present);
+  for (const PresentPart& part : PartsIn(range)) AppendRange(part.range, present);
   return present;
 }
 
@@ -339,30 +330,6 @@ std::vector<std::uint64_t> ProcessMemory::ReadEach(const std::vector<std::uint64
     ++first;
   }
   return words;
-}
-
-std::vector<AddressRange> JoinRanges(std::vector<AddressRange> ranges) {
-  std::erase_if(ranges, [](const AddressRange& range) { return range.begin >= range.end; });
-  std::sort(ranges.begin(), ranges.end(),
-            [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
-  std::vector<AddressRange> joined;
-  for (const AddressRange& range : ranges) Append(range, joined);
-  return joined;
-}
-
-std::vector<AddressRange> SubtractRanges(AddressRange range,
-                                         const std::vector<AddressRange>& excluded) {
-  std::vector<AddressRange> left;
-  auto at = std::partition_point(
-      excluded.begin(), excluded.end(),
-      [&](const AddressRange& candidate) { return candidate.end <= range.begin; });
-  std::uint64_t begin = range.begin;
-  for (; at != excluded.end() && at->begin < range.end; ++at) {
-    if (at->begin > begin) left.push_back({begin, at->begin});
-    begin = std::max(begin, at->end);
-  }
-  if (begin < range.end) left.push_back({begin, range.end});
-  return left;
 }
 
 }  // namespace leakgate

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runner/process/proc_files.h"
+#include "runner/reach/look.h"
 
 namespace leakgate {
 namespace {
@@ -40,5 +41,7 @@ void ThreadsRun::Wait() const {
     pause = std::min(2 * pause, std::chrono::microseconds(5000));
   }
 }
+
+void LetThreadsRun(int pid) { ThreadsRun(pid).Wait(); }
 
 }  // namespace leakgate

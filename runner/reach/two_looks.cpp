@@ -1,17 +1,14 @@
-#include "runner/reach/find_reach.h"
-
 #include <algorithm>
 #include <future>
 
-#include "runner/reach/linux/file_words.h"
-#include "runner/reach/linux/look.h"
-#include "runner/reach/linux/threads_run.h"
+#include "runner/reach/find_reach.h"
+#include "runner/reach/look.h"
 #include "runner/result/finding.h"
 
 namespace leakgate {
 namespace {
 
-// The kernel lets the process go when the thread that stopped it ends.
+// On Linux, the kernel lets the process go when the thread that stopped it ends.
 template <typename Result>
 Result OnThread(Result (*look)(const ReachRequest&, LookDepth), const ReachRequest& request,
                 LookDepth depth) {
@@ -22,14 +19,12 @@ Result OnThread(Result (*look)(const ReachRequest&, LookDepth), const ReachReque
 // lost stays so. Between two looks, what a thread held only in the middle of a step comes to light,
 // such as a pointer on its way through a pipe.
 Expected<LookResult> LookAgain(ReachRequest request, const std::vector<LiveBlock>& lost) {
-  ThreadsRun(request.pid).Wait();
+  LetThreadsRun(request.pid);
   request.candidates = lost;
   return OnThread(LookAtProcess, request, LookDepth::kSlow);
 }
 
 }  // namespace
-
-std::shared_ptr<FileWords> NewFileWords() { return std::make_shared<FileWords>(); }
 
 Expected<std::vector<BlockReach>> FindReach(const ReachRequest& request) {
   LEAKGATE_TRY_ASSIGN(LookResult first, OnThread(LookAtProcess, request, LookDepth::kQuick));

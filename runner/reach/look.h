@@ -25,4 +25,7 @@ struct LookResult {
 
 [[nodiscard]] Expected<HeapReach> LookAtHeap(const ReachRequest& request, LookDepth depth);
 
+// Returns once each thread of the process has run, or waits, since the call; or after some seconds.
+void LetThreadsRun(int pid);
+
 }  // namespace leakgate
