@@ -1,0 +1,72 @@
+// The memory of a process that does not run meanwhile: which ranges it has, and their words. No
+// function fails: what cannot be read is left out.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "runner/reach/address_range.h"
+
+namespace leakgate {
+
+enum class MemoryKind { kImage, kPrivate, kMapped };
+
+// Committed pages of the same kind and protection, which belong to one allocation.
+struct MemoryRange {
+  AddressRange range;
+  std::uint64_t allocation = 0;  // where it begins; of an image, its module's begin
+  MemoryKind kind = MemoryKind::kPrivate;
+  bool is_readable = false;  // false: without access, or guarded
+  bool is_writable = false;
+  bool is_guard = false;  // the system makes it accessible when it is touched
+};
+
+// A program or library as it is mapped.
+struct ImageModule {
+  AddressRange range;
+  std::string path;
+};
+
+class ProcessMemory {
+ public:
+  using Words = std::span<const std::uint64_t>;
+
+  // `process` is a HANDLE that must outlive the object.
+  explicit ProcessMemory(void* process) : process_(process) {}
+
+  // Returns the committed ranges, by address.
+  [[nodiscard]] std::vector<MemoryRange> List() const;
+  // Returns the modules, by address.
+  [[nodiscard]] std::vector<ImageModule> ListModules(const std::vector<MemoryRange>& ranges) const;
+
+  // Copies the range to `to`, up to the first byte that cannot be read. Returns how many bytes it
+  // has copied.
+  std::uint64_t Read(AddressRange range, void* to) const;
+
+  // Calls `use(address, words)` for the words of `range`, in order. The words are aligned, and lie
+  // in the range as a whole. Nothing is kept.
+  void ForEachPart(AddressRange range, const std::function<void(std::uint64_t, Words)>& use) const;
+
+  // Returns the first words of [begin, end), at least one; what cannot be read is zero. Memory is
+  // read and kept in pieces, so that a heap of many blocks is read once. REQUIRES: `begin` is a
+  // multiple of 8 and less than `end`.
+  Words At(std::uint64_t begin, std::uint64_t end);
+
+ private:
+  static constexpr std::uint64_t kPieceBytes = 1U << 18;
+  using Piece = std::unique_ptr<std::uint64_t[]>;
+
+  [[nodiscard]] Piece ReadPiece(std::uint64_t begin) const;
+
+  void* process_;
+  std::unordered_map<std::uint64_t, Piece> pieces_;
+  std::uint64_t last_begin_ = 0;  // of the piece that At() returned last
+  const std::uint64_t* last_ = nullptr;
+};
+
+}  // namespace leakgate

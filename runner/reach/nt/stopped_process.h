@@ -1,0 +1,64 @@
+// Stops all threads of a process, reads their registers, and lets them go on.
+//
+// A thread that waits in the kernel goes on waiting, and notices nothing. If the runner ends
+// meanwhile, the job that it has put the process into ends the process, so none stays stopped for
+// good.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runner/base/expected.h"
+#include "runner/reach/address_range.h"
+
+namespace leakgate {
+
+struct StoppedThread {
+  int tid = 0;
+  std::string name;  // empty if it has none
+  std::uint64_t stack_pointer = 0;
+  std::vector<std::uint64_t> registers;  // all words: general and vector registers
+  bool awaits_input_or_output = false;   // the kernel may have pointers of it
+};
+
+class StoppedProcess {
+ public:
+  // Fails, with the reason and a remedy, if the process or a thread of it cannot be stopped. Then
+  // all threads go on.
+  [[nodiscard]] static Expected<StoppedProcess> Stop(int pid);
+
+  ~StoppedProcess() { Resume(); }
+  StoppedProcess(StoppedProcess&& other) noexcept;
+  StoppedProcess& operator=(StoppedProcess&&) = delete;
+
+  [[nodiscard]] const std::vector<StoppedThread>& threads() const { return threads_; }
+  // The process, with the right to read it. A HANDLE of Windows.
+  [[nodiscard]] void* handle() const { return process_; }
+
+  // Returns whether there is no thread that was not stopped. It is asked last.
+  [[nodiscard]] bool HasStoodStill() const;
+
+  void Resume();
+
+ private:
+  struct Held {
+    int tid = 0;
+    void* handle = nullptr;
+  };
+
+  explicit StoppedProcess(int pid) : pid_(pid) {}
+  // Returns whether there was a new thread.
+  Expected<bool> StopNewThreads();
+  void ReadThread(const Held& held);
+
+  int pid_;
+  void* process_ = nullptr;
+  std::vector<Held> held_;
+  std::vector<StoppedThread> threads_;
+};
+
+// Returns the numbers of the process's threads.
+[[nodiscard]] std::vector<int> ListThreadsOf(int pid);
+
+}  // namespace leakgate
