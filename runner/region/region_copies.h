@@ -62,7 +62,8 @@ struct Module {
 
 // Returns whether a module with this path is the agent.
 [[nodiscard]] inline bool IsAgentFile(std::string_view path) {
-  return path.substr(path.rfind('/') + 1) == "libleakgate_agent.so";
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  return name == "libleakgate_agent.so" || name == "leakgate_agent64.dll";
 }
 
 struct WindowCopy {

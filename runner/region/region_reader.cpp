@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "runner/base/path_text.h"
 #include "runner/region/claimed_memory.h"
 #include "runner/region/live_chunks.h"
 #include "runner/region/shared_copy.h"
@@ -142,7 +143,7 @@ WindowCopy RegionReader::Window(std::uint32_t id) const {
   copy.iteration = static_cast<int>(CopyOf(&shared->iteration) & 0x7FFF'FFFF);
   copy.line = static_cast<int>(CopyOf(&shared->line) & 0x7FFF'FFFF);
   copy.name = Text(CopyOf(&shared->name));
-  copy.file = Text(CopyOf(&shared->file));
+  copy.file = WithSlashes(Text(CopyOf(&shared->file)));
   copy.begin = CopyOf(&shared->begin);
   copy.end = CopyOf(&shared->end);
   copy.peak_live_bytes = Load(shared->peak_live_bytes);
@@ -188,7 +189,7 @@ Module RegionReader::ModuleOf(std::uint32_t id) const {
   module.end = record.end;
   module.bias = record.bias;
   constexpr std::size_t kMostPathBytes = 4096;  // the kernel allows no longer path
-  if (record.path.length <= kMostPathBytes) module.path = Text(record.path);
+  if (record.path.length <= kMostPathBytes) module.path = WithSlashes(Text(record.path));
   const auto length = std::min<std::size_t>(record.build_id_length, sizeof(record.build_id));
   constexpr std::string_view kDigits = "0123456789abcdef";
   for (std::size_t i = 0; i < length; ++i) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <optional>
 
+#include "runner/base/path_text.h"
 #include "runner/region/region_reader.h"
 #include "runner/region/shared_copy.h"
 
@@ -100,7 +101,7 @@ AllowanceCopy RegionReader::Allowance(std::uint32_t id) const {
   copy.thread = record.thread;
   constexpr std::size_t kMostPathBytes = 4096;
   copy.reason = Text(record.reason);
-  if (record.file.length <= kMostPathBytes) copy.file = Text(record.file);
+  if (record.file.length <= kMostPathBytes) copy.file = WithSlashes(Text(record.file));
   copy.line = static_cast<int>(record.line & 0x7FFF'FFFF);
   // -1 means no limit; a smaller number is not from the agent.
   copy.bytes = std::max<std::int64_t>(record.bytes, -1);
@@ -149,7 +150,7 @@ MeasuringWindowCopy RegionReader::MeasuringWindow(std::uint32_t id) const {
   copy.window = CopyOf(&shared->window);
   copy.thread = CopyOf(&shared->thread);
   copy.name = Text(CopyOf(&shared->name));
-  copy.file = Text(CopyOf(&shared->file));
+  copy.file = WithSlashes(Text(CopyOf(&shared->file)));
   copy.line = static_cast<int>(CopyOf(&shared->line) & 0x7FFF'FFFF);
   // Phase 0 belongs to no measuring window.
   copy.first_phase = std::max<std::uint32_t>(CopyOf(&shared->first_phase), 1);
