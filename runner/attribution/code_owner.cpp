@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "runner/attribution/stack_pattern.h"
+#include "runner/base/path_text.h"
 #include "runner/symbols/name_text.h"
 
 namespace leakgate {
@@ -15,7 +16,7 @@ namespace leakgate {
 namespace {
 
 struct KnownLibrary {
-  std::string_view name;  // of the file, before ".so" or "-2.36.so"
+  std::string_view name;  // of the file, before ".so" or "-2.36.so"; or of a function
   FrameOrigin origin;
 };
 
@@ -44,6 +45,85 @@ constexpr KnownLibrary kLibraries[] = {
     {"libboost_unit_test_framework", FrameOrigin::kOtherTestFramework},
 };
 
+// Libraries of Windows, by their file names in lower case, without ".dll".
+constexpr KnownLibrary kDlls[] = {
+    {"leakgate_agent64", FrameOrigin::kAgent},
+    {"ntdll", FrameOrigin::kCLibrary},
+    {"kernel32", FrameOrigin::kCLibrary},
+    {"kernelbase", FrameOrigin::kCLibrary},
+    {"msvcrt", FrameOrigin::kCLibrary},
+    {"ucrtbase", FrameOrigin::kCLibrary},
+    {"ucrtbased", FrameOrigin::kCLibrary},
+    {"vcruntime140", FrameOrigin::kCLibrary},
+    {"vcruntime140d", FrameOrigin::kCLibrary},
+    {"libwinpthread-1", FrameOrigin::kCLibrary},
+    {"vcruntime140_1", FrameOrigin::kCppRuntime},
+    {"vcruntime140_1d", FrameOrigin::kCppRuntime},
+    {"vcruntime140_threads", FrameOrigin::kCppRuntime},
+    {"msvcp140", FrameOrigin::kCppRuntime},
+    {"msvcp140d", FrameOrigin::kCppRuntime},
+    {"msvcp140_1", FrameOrigin::kCppRuntime},
+    {"msvcp140_2", FrameOrigin::kCppRuntime},
+    {"msvcp140_atomic_wait", FrameOrigin::kCppRuntime},
+    {"concrt140", FrameOrigin::kCppRuntime},
+    {"libstdc++-6", FrameOrigin::kCppRuntime},
+    {"libgcc_s_seh-1", FrameOrigin::kCppRuntime},
+    {"libc++", FrameOrigin::kCppRuntime},
+    {"libunwind", FrameOrigin::kCppRuntime},
+    {"gtest", FrameOrigin::kGoogleTest},
+    {"gtest_main", FrameOrigin::kGoogleTest},
+    {"gmock", FrameOrigin::kGoogleTest},
+    {"gmock_main", FrameOrigin::kGoogleTest},
+    {"libgtest", FrameOrigin::kGoogleTest},
+    {"libgtest_main", FrameOrigin::kGoogleTest},
+    {"libgmock", FrameOrigin::kGoogleTest},
+    {"libgmock_main", FrameOrigin::kGoogleTest},
+};
+
+// On Windows, programs often have the runtimes linked in. These are functions of theirs, as symbols
+// and PDBs name them. A name at whose end is a '*' stands for all that begin so.
+constexpr KnownLibrary kLinkedIn[] = {
+    // winpthreads, of mingw-w64
+    {"pthread_*", FrameOrigin::kCLibrary},
+    {"__pthread_*", FrameOrigin::kCLibrary},
+    {"_pthread_*", FrameOrigin::kCLibrary},
+    {"mutex_impl_init", FrameOrigin::kCLibrary},
+    {"sem_init", FrameOrigin::kCLibrary},
+    // mingw-w64's start and its parts of the C library
+    {"__main", FrameOrigin::kCLibrary},
+    {"__do_global_ctors", FrameOrigin::kCLibrary},
+    {"__tmainCRTStartup", FrameOrigin::kCLibrary},
+    {"pre_c_init", FrameOrigin::kCLibrary},
+    {"pre_cpp_init", FrameOrigin::kCLibrary},
+    {"__mingw_*", FrameOrigin::kCLibrary},
+    {"atexit", FrameOrigin::kCLibrary},
+    {"at_quick_exit", FrameOrigin::kCLibrary},
+    // libgcc and libstdc++
+    {"__emutls_get_address", FrameOrigin::kCLibrary},
+    {"__gthr_win32_*", FrameOrigin::kCppRuntime},
+    {"__cxa_*", FrameOrigin::kCppRuntime},
+    {"_Unwind_*", FrameOrigin::kCppRuntime},
+    {"_GLOBAL__sub_I__ZN9__gnu_cxx9__freeresEv", FrameOrigin::kCppRuntime},
+    // Microsoft's runtime
+    {"mainCRTStartup", FrameOrigin::kCLibrary},
+    {"WinMainCRTStartup", FrameOrigin::kCLibrary},
+    {"wmainCRTStartup", FrameOrigin::kCLibrary},
+    {"__scrt_*", FrameOrigin::kCLibrary},
+    {"invoke_main", FrameOrigin::kCLibrary},
+    {"_initterm", FrameOrigin::kCLibrary},
+    {"_initterm_e", FrameOrigin::kCLibrary},
+    {"__acrt_*", FrameOrigin::kCLibrary},
+    {"malloc", FrameOrigin::kCLibrary},
+    {"calloc", FrameOrigin::kCLibrary},
+    {"realloc", FrameOrigin::kCLibrary},
+    {"_malloc_*", FrameOrigin::kCLibrary},
+    {"_calloc_*", FrameOrigin::kCLibrary},
+    {"_realloc_*", FrameOrigin::kCLibrary},
+    {"_recalloc*", FrameOrigin::kCLibrary},
+    {"_aligned_*", FrameOrigin::kCLibrary},
+    {"heap_alloc_dbg*", FrameOrigin::kCLibrary},
+};
+
 constexpr std::array<std::string_view, 4> kCppFolders = {"/usr/include/c++/", "/usr/lib/gcc/",
                                                          "/usr/include/x86_64-linux-gnu/c++/",
                                                          "/usr/include/aarch64-linux-gnu/c++/"};
@@ -55,6 +135,20 @@ constexpr std::array<std::string_view, 6> kGoogleTestFolders = {
     "/usr/src/googletest/googletest/src/",
     "/usr/src/googletest/googlemock/include/",
     "/usr/src/googletest/googlemock/src/"};
+
+bool EndsInAnyCase(std::string_view path, std::string_view end) {
+  return path.size() >= end.size() && FoldedPath(path.substr(path.size() - end.size())) == end;
+}
+
+FrameOrigin OriginOfDll(std::string_view path) {
+  std::string name = FoldedPath(path.substr(path.rfind('/') + 1));
+  name.resize(name.size() - 4);
+  // CMake's debug builds of GoogleTest
+  if (name.ends_with("gtestd") || name.ends_with("gmockd")) name.pop_back();
+  const auto* const known = std::find_if(std::begin(kDlls), std::end(kDlls),
+                                         [&](const KnownLibrary& it) { return it.name == name; });
+  return known != std::end(kDlls) ? known->origin : FrameOrigin::kUser;
+}
 
 // `stem` may have glibc's version, as "libc-2.31" has; "libm-3d" and "librt-1.0" are other
 // libraries.
@@ -71,6 +165,39 @@ template <std::size_t size>
 bool IsBelow(std::string_view file, const std::array<std::string_view, size>& folders) {
   return std::any_of(folders.begin(), folders.end(),
                      [&](std::string_view folder) { return file.starts_with(folder); });
+}
+
+// Folders of Windows' toolchains may be anywhere.
+bool IsOfCppToolchain(std::string_view file) {
+  return IsBelow(file, kCppFolders) ||
+         (IsWindowsPath(file) && (file.find("/include/c++/") != std::string_view::npos ||
+                                  file.find("/VC/Tools/MSVC/") != std::string_view::npos));
+}
+
+// Returns whether the sources of Microsoft's or mingw-w64's C library are there, as its builders
+// had them.
+bool IsOfLinkedInCLibrary(std::string_view file) {
+  constexpr std::array<std::string_view, 7> kParts = {
+      "/minkernel/crts/",    "/src/vctools/crt/", "/mingw-w64-crt/", "/mingw-w64-libraries/",
+      "/mingw-w64/include/",  // and of their headers
+      "/ucrt/stdio.h",       "/ucrt/corecrt_"};
+  return std::any_of(kParts.begin(), kParts.end(),
+                     [&](std::string_view part) { return file.find(part) != file.npos; });
+}
+
+// Returns the runtime of which a function is that is linked into a program of Windows; kUser if it
+// is of none, or if its source is known to be elsewhere.
+FrameOrigin OriginOfLinkedIn(const Frame& frame) {
+  if (!IsProgramOfWindows(frame.module)) return FrameOrigin::kUser;
+  if (IsOfLinkedInCLibrary(frame.file)) return FrameOrigin::kCLibrary;
+  if (!frame.file.empty() && !IsOfCppToolchain(frame.file)) return FrameOrigin::kUser;
+  const auto* const known =
+      std::find_if(std::begin(kLinkedIn), std::end(kLinkedIn), [&](const KnownLibrary& function) {
+        return function.name.ends_with('*')
+                   ? frame.function.starts_with(function.name.substr(0, function.name.size() - 1))
+                   : frame.function == function.name;
+      });
+  return known != std::end(kLinkedIn) ? known->origin : FrameOrigin::kUser;
 }
 
 // Returns whether it is a file of GoogleTest, by the file's name, wherever it was built:
@@ -124,6 +251,20 @@ FrameOrigin OriginOfName(std::string_view name) {
 
 }  // namespace
 
+bool IsProgramOfWindows(std::string_view path) {
+  return EndsInAnyCase(path, ".exe") || EndsInAnyCase(path, ".dll");
+}
+
+bool IsOfCLibrary(const Frame& frame) {
+  return OriginOfModule(frame.module) == FrameOrigin::kCLibrary ||
+         OriginOfLinkedIn(frame) == FrameOrigin::kCLibrary;
+}
+
+bool IsOfCppRuntime(const Frame& frame) {
+  return (IsProgramOfWindows(frame.module) ? OriginOf(frame) : OriginOfModule(frame.module)) ==
+         FrameOrigin::kCppRuntime;
+}
+
 std::string_view LibraryName(std::string_view path) {
   path.remove_prefix(std::min(path.rfind('/') + 1, path.size()));
   const std::size_t end = path.find(".so");
@@ -132,7 +273,9 @@ std::string_view LibraryName(std::string_view path) {
 
 FrameOrigin OriginOfModule(std::string_view path) {
   if (path == "[vdso]") return FrameOrigin::kCLibrary;
-  if (path.find(".so") == std::string_view::npos) return FrameOrigin::kUser;
+  if (path.find(".so") == std::string_view::npos) {
+    return EndsInAnyCase(path, ".dll") ? OriginOfDll(path) : FrameOrigin::kUser;
+  }
   std::string_view stem = LibraryName(path);
   if (stem == "libgtestd" || stem == "libgmockd") stem.remove_suffix(1);  // CMake's debug builds
   const auto* const known =
@@ -147,6 +290,7 @@ bool IsRuntimeModule(std::string_view path) {
 }
 
 bool IsLoader(std::string_view path) {
+  if (EndsInAnyCase(path, "/ntdll.dll")) return true;
   if (OriginOfModule(path) != FrameOrigin::kCLibrary) return false;
   const std::string_view stem = LibraryName(path);
   return IsLibrary(stem, "ld") || stem.starts_with("ld-linux");
@@ -155,6 +299,8 @@ bool IsLoader(std::string_view path) {
 FrameOrigin OriginOf(const Frame& frame) {
   const FrameOrigin by_module = OriginOfModule(frame.module);
   if (by_module != FrameOrigin::kUser) return by_module;
+  const FrameOrigin linked_in = OriginOfLinkedIn(frame);
+  if (linked_in != FrameOrigin::kUser) return linked_in;
   const std::string name = QualifiedNameOf(frame.function);
   if (IsInOtherFramework(name, frame.file)) return FrameOrigin::kOtherTestFramework;
   const FrameOrigin by_name = OriginOfName(name);
@@ -163,7 +309,7 @@ FrameOrigin OriginOf(const Frame& frame) {
       by_name == FrameOrigin::kGoogleTest && !frame.file.empty() && !IsGoogleTestFile(frame.file);
   if (is_elsewhere) return FrameOrigin::kUser;
   if (by_name != FrameOrigin::kUser) return by_name;
-  if (IsBelow(frame.file, kCppFolders)) return FrameOrigin::kCppRuntime;
+  if (IsOfCppToolchain(frame.file)) return FrameOrigin::kCppRuntime;
   return IsBelow(frame.file, kGoogleTestFolders) ? FrameOrigin::kGoogleTest : FrameOrigin::kUser;
 }
 
@@ -226,6 +372,9 @@ bool IsOfSystemLibrary(const Frame& frame) {
   constexpr std::string_view kHeaders = "/usr/include/";
   if (frame.file.starts_with(kHeaders)) return true;
   const std::string_view path = frame.module;
+  if (frame.file.empty() && EndsInAnyCase(path, ".dll")) {
+    return FoldedPath(path).find("/windows/system32/") != std::string::npos;
+  }
   return frame.file.empty() && path.find(".so") != std::string_view::npos &&
          (path.starts_with("/lib/") || path.starts_with("/lib64/") ||
           path.starts_with("/usr/lib/") || path.starts_with("/usr/lib64/"));

@@ -36,6 +36,14 @@ enum class FrameOrigin {
 
 [[nodiscard]] bool IsLoader(std::string_view path);
 
+// Returns whether a module is a program or a library of Windows, by its file name.
+[[nodiscard]] bool IsProgramOfWindows(std::string_view path);
+
+// Returns whether a frame is of the C library, as a library of its own or linked into a program of
+// Windows. Likewise of the C++ runtime, with its templates in programs of Windows.
+[[nodiscard]] bool IsOfCLibrary(const Frame& frame);
+[[nodiscard]] bool IsOfCppRuntime(const Frame& frame);
+
 // Returns "libgtest" for "/lib/libgtest.so.1.12.1", and "libc-2.31" for "/lib/libc-2.31.so"; an
 // empty text for what is no library.
 [[nodiscard]] std::string_view LibraryName(std::string_view path);

@@ -1,5 +1,6 @@
 // The list of rules. Each entry was observed to keep memory, or follows from the source, in
-// GoogleTest 1.12, Catch2 2.13 and 3.7, doctest 2.4, Boost.Test 1.81, glibc 2.36 and libc++ 14. A
+// GoogleTest 1.12, Catch2 2.13 and 3.7, doctest 2.4, Boost.Test 1.81, glibc 2.36 and libc++ 14, and
+// on Windows in GoogleTest 1.12, winpthreads 10, msvcrt and the documents of Microsoft's runtime. A
 // change of this list raises kFrameworkRulesVersion. The test of a new entry needs a second test,
 // of a user's leak of the same shape.
 #include "runner/attribution/framework_rules.h"
@@ -35,6 +36,15 @@ constexpr std::string_view kStdio =
     "stream itself is not its own";
 constexpr std::string_view kExceptions =
     "libc++ keeps what each thread has thrown for the thread's life";
+constexpr std::string_view kTestMutexes = "GoogleTest keeps what its static mutexes consist of";
+constexpr std::string_view kThreadValues =
+    "GoogleTest keeps which threads have values of its thread-locals";
+constexpr std::string_view kMutexes =
+    "winpthreads makes what a mutex, condition or lock consists of when that is first used, and "
+    "never "
+    "frees it where C++ has no call for that";
+constexpr std::string_view kThreadBuffers =
+    "the C library keeps the text or the time that a function has returned, for each thread";
 constexpr std::string_view kStartUp = "the C and C++ runtime prepare themselves before main";
 constexpr std::string_view kAllocatorStartUp =
     "the allocator's library prepares itself before main";
@@ -102,6 +112,16 @@ constexpr FrameworkRule kRules[] = {
     // which is freed with the InSequence object: if that is leaked, the object is the user's.
     {"gmock.sequences", kGoogleTestFunction, "testing::InSequence::InSequence", kSequences},
 
+    // GoogleTest on Windows has mutexes and thread-locals of its own.
+    {"gtest.mutexes", kGoogleTestFunction, "testing::internal::Mutex::ThreadSafeLazyInit",
+     kTestMutexes},
+    {"gtest.thread-locals", kGoogleTestFunction,
+     "testing::internal::ThreadLocalRegistryImpl::GetValueOnCurrentThread", kThreadValues},
+    {"gtest.thread-locals", kGoogleTestFunction,
+     "testing::internal::ThreadLocalRegistryImpl::GetThreadLocalsMapLocked", kThreadValues},
+    {"gtest.thread-locals", kGoogleTestFunction,
+     "testing::internal::ThreadLocalRegistryImpl::StartWatcherThreadFor", kThreadValues},
+
     {"catch2.own", kNamespace, "Catch::", kOtherFramework},
     {"doctest.own", kNamespace, "doctest::", kOtherFramework},
     {"catch2.own", kLibrary, "libCatch2", kOtherFramework},
@@ -146,6 +166,107 @@ constexpr FrameworkRule kRules[] = {
     {"libc.messages", kCLibraryCall, "textdomain", kMessageCatalogues},
     {"libc.messages", kCLibraryCall, "bindtextdomain", kMessageCatalogues},
     {"libc.stdio-buffer", kCLibraryInternal, "_IO_file_doallocate", kStdio},
+    // On Windows.
+    {"libc.mutexes", kWindowsCall, "pthread_mutex_lock", kMutexes},
+    {"libc.mutexes", kWindowsCall, "pthread_mutex_trylock", kMutexes},
+    {"libc.mutexes", kWindowsCall, "pthread_mutex_timedlock", kMutexes},
+    {"libc.mutexes", kWindowsCall, "pthread_cond_wait", kMutexes},
+    {"libc.mutexes", kWindowsCall, "pthread_cond_timedwait", kMutexes},
+    {"libc.mutexes", kWindowsCall, "pthread_cond_timedwait_impl", kMutexes},
+    {"libc.mutexes", kWindowsCall, "pthread_cond_signal", kMutexes},
+    {"libc.mutexes", kWindowsCall, "pthread_cond_broadcast", kMutexes},
+    {"libc.mutexes", kWindowsCall, "pthread_rwlock_rdlock", kMutexes},
+    {"libc.mutexes", kWindowsCall, "pthread_rwlock_wrlock", kMutexes},
+    {"libc.mutexes", kWindowsCall, "pthread_rwlock_tryrdlock", kMutexes},
+    {"libc.mutexes", kWindowsCall, "pthread_rwlock_trywrlock", kMutexes},
+    {"libc.mutexes", kWindowsCall, "pthread_rwlock_timedrdlock", kMutexes},
+    {"libc.mutexes", kWindowsCall, "pthread_rwlock_timedwrlock", kMutexes},
+    {"libc.threads", kWindowsCall, "pthread_once", kThreads},
+    {"libc.threads", kWindowsCall, "pthread_key_create", kThreads},
+    {"libc.threads", kWindowsCall, "pthread_setspecific", kThreads},
+    {"libc.threads", kWindowsCall, "pthread_getspecific", kThreads},
+    {"libc.threads", kWindowsCall, "pthread_self", kThreads},
+    {"libc.threads", kWindowsCall, "pthread_join", kThreads},
+    {"libc.threads", kWindowsCall, "pthread_detach", kThreads},
+    {"libc.threads", kWindowsCall, "__emutls_get_address", kThreads},
+    {"libc.threads", kWindowsCall, "CreateThread", kThreads},
+    {"libc.threads", kWindowsCall, "_beginthread", kThreads},
+    {"libc.threads", kWindowsCall, "_beginthreadex", kThreads},
+    {"libc.exit-handlers", kCppRuntimeFunction, "__cxa_thread_atexit", kExitHandlers},
+    {"libc.exit-handlers", kWindowsCall, "_onexit", kExitHandlers},
+    {"libc.exit-handlers", kWindowsCall, "__dllonexit", kExitHandlers},
+    {"libc.exit-handlers", kWindowsCall, "_crt_atexit", kExitHandlers},
+    {"libc.exit-handlers", kWindowsCall, "_crt_at_quick_exit", kExitHandlers},
+    {"libc.exit-handlers", kWindowsCall, "_register_onexit_function", kExitHandlers},
+    {"libc.exit-handlers", kWindowsCall, "_register_thread_local_exe_atexit_callback",
+     kExitHandlers},
+    {"libc.locale", kWindowsCall, "_wsetlocale", kLocale},
+    {"libc.locale", kWindowsCall, "_configthreadlocale", kLocale},
+    {"libc.environment", kWindowsCall, "_putenv", kEnvironment},
+    {"libc.environment", kWindowsCall, "_wputenv", kEnvironment},
+    {"libc.environment", kWindowsCall, "_putenv_s", kEnvironment},
+    {"libc.environment", kWindowsCall, "_wputenv_s", kEnvironment},
+    {"libc.environment", kWindowsCall, "getenv", kEnvironment},
+    {"libc.environment", kWindowsCall, "_wgetenv", kEnvironment},
+    {"libc.time-zone", kWindowsCall, "_tzset", kTimeZone},
+    {"libc.time-zone", kWindowsCall, "_mktime64", kTimeZone},
+    {"libc.time-zone", kWindowsCall, "_mktime32", kTimeZone},
+    {"libc.thread-buffers", kWindowsCall, "_localtime64", kThreadBuffers},
+    {"libc.thread-buffers", kWindowsCall, "_localtime32", kThreadBuffers},
+    {"libc.thread-buffers", kWindowsCall, "gmtime", kThreadBuffers},
+    {"libc.thread-buffers", kWindowsCall, "_gmtime64", kThreadBuffers},
+    {"libc.thread-buffers", kWindowsCall, "_gmtime32", kThreadBuffers},
+    {"libc.thread-buffers", kWindowsCall, "asctime", kThreadBuffers},
+    {"libc.thread-buffers", kWindowsCall, "_wasctime", kThreadBuffers},
+    {"libc.thread-buffers", kWindowsCall, "_ctime64", kThreadBuffers},
+    {"libc.thread-buffers", kWindowsCall, "_ctime32", kThreadBuffers},
+    {"libc.thread-buffers", kWindowsCall, "_wctime64", kThreadBuffers},
+    {"libc.thread-buffers", kWindowsCall, "_wctime32", kThreadBuffers},
+    {"libc.thread-buffers", kWindowsCall, "_strerror", kThreadBuffers},
+    {"libc.thread-buffers", kWindowsCall, "_wcserror", kThreadBuffers},
+    {"libc.thread-buffers", kWindowsCall, "__wcserror", kThreadBuffers},
+    {"libc.loader", kWindowsCall, "LoadLibraryA", kLoader},
+    {"libc.loader", kWindowsCall, "LoadLibraryW", kLoader},
+    {"libc.loader", kWindowsCall, "LoadLibraryExA", kLoader},
+    {"libc.loader", kWindowsCall, "LoadLibraryExW", kLoader},
+    {"libc.loader", kWindowsCall, "FreeLibrary", kLoader},
+    {"libc.loader", kWindowsCall, "GetProcAddress", kLoader},
+    {"libc.stdio-buffer", kWindowsCall, "fputc", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "fputs", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "fwrite", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "putc", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "putchar", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "puts", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "fputwc", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "fputws", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "putwc", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "fprintf", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "fwprintf", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "printf", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "wprintf", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "vfprintf", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "vprintf", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "__stdio_common_vfprintf", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "__stdio_common_vfwprintf", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "__mingw_fprintf", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "__mingw_vfprintf", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "__mingw_printf", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "__mingw_vprintf", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "_flsbuf", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "fgetc", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "fgets", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "fread", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "getc", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "getchar", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "fgetwc", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "fgetws", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "ungetc", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "fscanf", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "__stdio_common_vfscanf", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "_filbuf", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "fseek", kStdio},
+    {"libc.stdio-buffer", kWindowsCall, "_fseeki64", kStdio},
+
     {"runtime.exceptions", kCppRuntimeFunction, "__cxa_get_globals", kExceptions},
     {"runtime.start-up", kRuntimeStartUp, "", kStartUp},
     {"runtime.start-up", kLibraryStartUp, "libobjc", kLibraryRuntimeStartUp},
@@ -175,6 +296,8 @@ std::string_view Describe(FrameworkMatch match) {
       return "allocated by a function in this library";
     case kCLibraryCall:
       return "allocated by the C library when the program calls this function";
+    case kWindowsCall:
+      return "allocated by the runtime when a program of Windows calls this function";
     case kCLibraryInternal:
       return "allocated by this function within the C library";
     case kCppRuntimeFunction:

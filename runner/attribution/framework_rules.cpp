@@ -23,11 +23,9 @@ constexpr std::array<std::string_view, 7> kPassThrough = {
     "testing::internal::StringStreamToString",
 };
 
-// Returns how many frames at the innermost end are in the C library's own files.
+// Returns how many frames at the innermost end are the C library's.
 std::size_t CountCLibraryFrames(Frames stack) {
-  const auto outside = std::find_if_not(stack.begin(), stack.end(), [](const Frame& frame) {
-    return OriginOfModule(frame.module) == FrameOrigin::kCLibrary;
-  });
+  const auto outside = std::find_if_not(stack.begin(), stack.end(), IsOfCLibrary);
   return static_cast<std::size_t>(outside - stack.begin());
 }
 
@@ -151,6 +149,23 @@ std::string CalledInCLibrary(Frames stack, std::size_t c_library_frames) {
   return stack[c_library_frames - 1].function;
 }
 
+// On Windows, the agent sees allocations where the C library asks the system's heap for them. So
+// the innermost frames are the C library's own, of a function that makes a block for its caller.
+Frames WithoutAllocator(Frames stack) {
+  constexpr std::array<std::string_view, 18> kAllocators = {
+      "malloc",       "calloc",        "realloc",         "_recalloc",        "_malloc_base",
+      "_calloc_base", "_realloc_base", "_recalloc_base",  "_malloc_dbg",      "_calloc_dbg",
+      "_realloc_dbg", "_recalloc_dbg", "_aligned_malloc", "_aligned_realloc", "HeapAlloc",
+      "HeapReAlloc",  "LocalAlloc",    "GlobalAlloc"};
+  if (stack.empty() || !IsProgramOfWindows(stack.front().module)) return stack;
+  const std::size_t count = CountCLibraryFrames(stack);
+  if (count == 0) return stack;
+  const std::string called = CalledInCLibrary(stack, count);
+  const bool is_allocator =
+      std::find(kAllocators.begin(), kAllocators.end(), called) != kAllocators.end();
+  return is_allocator ? stack.subspan(count) : stack;
+}
+
 // Functions that are not exported have no name where the library is stripped.
 std::string_view InnermostName(Frames stack) {
   for (std::size_t index = 0; index < stack.size(); ++index) {
@@ -167,7 +182,9 @@ const FrameworkRule* MatchCLibrary(Frames stack) {
   const FrameworkRule* const internal = FindRule(FrameworkMatch::kCLibraryInternal, innermost);
   if (internal != nullptr) return internal;
   const std::string called = CalledInCLibrary(stack, c_library_frames);
-  const FrameworkRule* const rule = FindRule(FrameworkMatch::kCLibraryCall, called);
+  const FrameworkRule* rule = FindRule(FrameworkMatch::kCLibraryCall, called);
+  const bool is_windows = IsProgramOfWindows(stack.front().module);
+  if (rule == nullptr && is_windows) rule = FindRule(FrameworkMatch::kWindowsCall, called);
   if (rule != nullptr || !called.starts_with("__")) return rule;
   // With debug information, functions of the C library have their internal names: tzset is __tzset.
   return FindRule(FrameworkMatch::kCLibraryCall, std::string_view(called).substr(2));
@@ -175,8 +192,7 @@ const FrameworkRule* MatchCLibrary(Frames stack) {
 
 const FrameworkRule* MatchCppRuntime(Frames stack) {
   for (const Frame& frame : stack) {
-    const bool is_runtime = OriginOfModule(frame.module) == FrameOrigin::kCppRuntime;
-    if (!is_runtime || frame.calls_through_pointer) return nullptr;
+    if (!IsOfCppRuntime(frame) || frame.calls_through_pointer) return nullptr;
     const FrameworkRule* const rule =
         FindRule(FrameworkMatch::kCppRuntimeFunction, QualifiedNameOf(frame.function));
     if (rule != nullptr) return rule;
@@ -192,7 +208,8 @@ const FrameworkRule* MatchStartUp(Frames stack, UnwindEnd end) {
   if (!is_whole || stack.empty() || !IsLoader(stack.back().module)) return nullptr;
   std::string_view library;
   for (const Frame& frame : stack) {
-    if (IsRuntimeModule(frame.module)) continue;
+    if (IsRuntimeModule(frame.module) || IsOfCLibrary(frame)) continue;
+    if (IsProgramOfWindows(frame.module) && IsOfCppRuntime(frame)) continue;
     if (!library.empty() && library != frame.module) return nullptr;
     library = frame.module;
   }
@@ -203,7 +220,7 @@ const FrameworkRule* MatchStartUp(Frames stack, UnwindEnd end) {
 }  // namespace
 
 std::optional<std::string> MatchFrameworkRule(const std::vector<Frame>& stack, UnwindEnd end) {
-  const Frames frames = WithoutAgent(stack);
+  const Frames frames = WithoutAllocator(WithoutAgent(stack));
   const FrameworkRule* rule = MatchTestFramework(frames);
   if (rule == nullptr) rule = MatchCLibrary(frames);
   if (rule == nullptr) rule = MatchCppRuntime(frames);

@@ -20,7 +20,7 @@
 namespace leakgate {
 
 // Raise it whenever a rule is added, removed or changed.
-inline constexpr int kFrameworkRulesVersion = 6;
+inline constexpr int kFrameworkRulesVersion = 7;
 
 // The function of a stack with which a rule's `function` is compared.
 enum class FrameworkMatch {
@@ -28,6 +28,7 @@ enum class FrameworkMatch {
   kNamespace,           // the same, of another test framework: any function in this namespace
   kLibrary,             // likewise, any function in this library
   kCLibraryCall,        // the function that the program called in the C library
+  kWindowsCall,         // the same, of a program of Windows, for what is otherwise elsewhere
   kCLibraryInternal,    // the innermost function of the C library that has a name
   kCppRuntimeFunction,  // a function of the C++ runtime, if only the runtime is within it
   kRuntimeStartUp,      // none; the whole stack must be the runtime's

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "runner/base/path_text.h"
 #include "runner/budget/wording.h"
 #include "runner/symbols/name_text.h"
 
@@ -17,6 +18,13 @@ constexpr std::string_view kDivision = "operator/";  // the one function with a 
 std::string_view FileName(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+// Compares a pattern with the path of a file on Windows, whose letters may be of either case.
+bool MatchesFolded(const std::string& glob, const std::string& path) {
+  if (IsWindowsPath(glob)) return MatchesGlob(glob, path);
+  if (glob.starts_with('/')) return MatchesGlob("?:" + glob, path);  // on any drive
+  return MatchesGlob("*/" + glob, path);
 }
 
 bool MatchesFrame(std::string_view pattern, const NamedFrame& frame) {
@@ -42,7 +50,7 @@ std::vector<NamedFrame> NameFrames(const std::vector<Frame>& stack) {
 }
 
 bool NamesFile(std::string_view pattern) {
-  return pattern.find('/') != std::string_view::npos &&
+  return pattern.find_first_of("/\\") != std::string_view::npos &&
          pattern.find(kDivision) == std::string_view::npos;
 }
 
@@ -53,6 +61,7 @@ bool MatchesFunction(std::string_view glob, const NamedFrame& frame) {
 bool MatchesFile(std::string_view glob, const NamedFrame& named) {
   const std::string& path = named.frame.file;
   if (path.empty()) return false;
+  if (IsWindowsPath(path)) return MatchesFolded(FoldedPath(glob), FoldedPath(path));
   if (glob.starts_with('/')) return MatchesGlob(glob, path);
   // Debug information may have relative paths, too.
   const std::string file = "/" + path;
@@ -61,6 +70,7 @@ bool MatchesFile(std::string_view glob, const NamedFrame& named) {
 
 bool MatchesModule(std::string_view glob, const NamedFrame& frame) {
   const std::string& path = frame.frame.module;
+  if (IsWindowsPath(path)) return MatchesGlob(FoldedPath(glob), FoldedPath(FileName(path)));
   return !path.empty() && MatchesGlob(glob, FileName(path));
 }
 

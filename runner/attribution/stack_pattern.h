@@ -28,7 +28,8 @@ struct NamedFrame {
 //
 //   net::Pool::*       the function's qualified name, without parameters
 //   net/pool.cc        its source file, if there is a '/'; a relative one
-//                      matches at any depth: "/src/net/pool.cc"
+//                      matches at any depth: "/src/net/pool.cc". In paths of Windows, '\' is
+//                      the same as '/', and the case of letters does not matter
 //   module:libnet.so*  the file name of its module
 [[nodiscard]] bool MatchesStack(const std::vector<std::string>& patterns,
                                 const std::vector<NamedFrame>& stack);

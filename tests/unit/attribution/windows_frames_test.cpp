@@ -1,0 +1,154 @@
+// Frames and rules of programs of Windows, whose stacks begin in the C library: the agent sees what
+// that asks the system's heap for.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "runner/attribution/code_owner.h"
+#include "runner/attribution/framework_rules.h"
+#include "runner/attribution/stack_pattern.h"
+#include "tests/unit/attribution/frames.h"
+
+namespace leakgate {
+namespace {
+
+Frame InProgram(const std::string& function, const std::string& called = "") {
+  Frame frame = InModule("C:/src/build/net_test.exe", function);
+  frame.called_function = called;
+  return frame;
+}
+
+Frame InSystem(const std::string& dll, const std::string& function = "") {
+  return InModule("C:/Windows/System32/" + dll, function);
+}
+
+std::string RuleOf(const std::vector<Frame>& stack) {
+  return MatchFrameworkRule(stack, UnwindEnd::kOutermost).value_or("");
+}
+
+TEST(WindowsFramesTest, KnowRuntimesByTheirDllsInAnyCase) {
+  EXPECT_EQ(OriginOf(InSystem("ucrtbase.dll")), FrameOrigin::kCLibrary);
+  EXPECT_EQ(OriginOf(InSystem("NTDLL.DLL")), FrameOrigin::kCLibrary);
+  EXPECT_EQ(OriginOf(InSystem("msvcp140d.dll")), FrameOrigin::kCppRuntime);
+  EXPECT_EQ(OriginOf(InModule("C:/msys64/ucrt64/bin/libstdc++-6.dll", "f")),
+            FrameOrigin::kCppRuntime);
+  EXPECT_EQ(OriginOf(InModule("C:/src/build/gtestd.dll", "f")), FrameOrigin::kGoogleTest);
+  EXPECT_EQ(OriginOf(InModule("C:/src/build/leakgate_agent64.dll", "f")), FrameOrigin::kAgent);
+  EXPECT_EQ(OriginOf(InModule("C:/src/build/net.dll", "f")), FrameOrigin::kUser);
+}
+
+TEST(WindowsFramesTest, KnowRuntimesThatAreLinkedInByTheirFunctions) {
+  EXPECT_EQ(OriginOf(InProgram("pthread_create")), FrameOrigin::kCLibrary);
+  EXPECT_EQ(OriginOf(InProgram("__scrt_common_main_seh")), FrameOrigin::kCLibrary);
+  EXPECT_EQ(OriginOf(InProgram("net::pthread_create")), FrameOrigin::kUser);
+  Frame own = InProgram("pthread_create");
+  own.file = "C:/src/net/threads.c";
+  EXPECT_EQ(OriginOf(own), FrameOrigin::kUser);
+  EXPECT_EQ(OriginOf(In("pthread_create")), FrameOrigin::kUser) << "of a program of Linux";
+}
+
+TEST(WindowsFramesTest, KnowTheCppLibrarysHeadersWhereverTheyAre) {
+  Frame frame = InProgram("push_back_slowly");
+  frame.file = "C:/Program Files/Microsoft Visual Studio/2022/VC/Tools/MSVC/14.44.1/include/vector";
+  EXPECT_EQ(OriginOf(frame), FrameOrigin::kCppRuntime);
+  frame.file = "C:/msys64/ucrt64/include/c++/13.2.0/bits/stl_vector.h";
+  EXPECT_EQ(OriginOf(frame), FrameOrigin::kCppRuntime);
+}
+
+TEST(WindowsFramesTest, BlameTheUsersFunctionAndNotTheSystems) {
+  const std::vector<Frame> stack = {InSystem("ucrtbase.dll", "_malloc_base"),
+                                    InSystem("ole32.dll", "CoTaskMemAlloc"), InProgram("net::Open"),
+                                    InProgram("main")};
+  EXPECT_EQ(FindUserFrame(stack), 2u);
+}
+
+TEST(WindowsFramesTest, MatchGoogleTestBehindTheAllocator) {
+  EXPECT_EQ(RuleOf({InSystem("msvcrt.dll", "malloc"),
+                    InProgram("operator new(unsigned long long)", "malloc"),
+                    InProgram("testing::internal::Mutex::ThreadSafeLazyInit()")}),
+            "gtest.mutexes");
+  EXPECT_EQ(RuleOf({InSystem("ucrtbase.dll", "_malloc_base"), InProgram("malloc"),
+                    InProgram("operator new"), InProgram("testing::UnitTest::PushGTestTrace")}),
+            "gtest.traces")
+      << "with a runtime that is linked in";
+  EXPECT_EQ(
+      RuleOf({InSystem("msvcrt.dll", "malloc"),
+              InProgram("operator new(unsigned long long)", "malloc"),
+              InProgram("net::Printer::Print()"), InProgram("testing::UnitTest::PushGTestTrace")}),
+      "")
+      << "a function of the user's is between";
+}
+
+TEST(WindowsFramesTest, MatchWhatWinpthreadsMakesAtFirstUse) {
+  EXPECT_EQ(RuleOf({InSystem("msvcrt.dll", "malloc"), InProgram("mutex_impl_init", "malloc"),
+                    InProgram("pthread_mutex_lock"), InProgram("net::Open")}),
+            "libc.mutexes");
+  EXPECT_EQ(RuleOf({InSystem("msvcrt.dll", "malloc"), InProgram("mutex_impl_init", "malloc"),
+                    InProgram("pthread_mutex_init"), InProgram("net::Open")}),
+            "")
+      << "who calls it is to call pthread_mutex_destroy";
+  EXPECT_EQ(RuleOf({InSystem("msvcrt.dll", "calloc"),
+                    InModule("C:/bin/libwinpthread-1.dll", "pthread_create"),
+                    InModule("C:/bin/libstdc++-6.dll", "std::thread::_M_start_thread")}),
+            "libc.threads");
+}
+
+TEST(WindowsFramesTest, MatchWhatTheCLibraryKeepsButNotWhatItHandsOut) {
+  EXPECT_EQ(RuleOf({InSystem("msvcrt.dll", "malloc"), InSystem("msvcrt.dll"),
+                    InProgram("net::Open", "setlocale")}),
+            "libc.locale");
+  EXPECT_EQ(RuleOf({InSystem("ucrtbase.dll", "_malloc_base"), InSystem("ucrtbase.dll"),
+                    InProgram("net::Open", "_localtime64")}),
+            "libc.thread-buffers");
+  EXPECT_EQ(RuleOf({InSystem("msvcrt.dll", "malloc"), InSystem("msvcrt.dll", "_strdup"),
+                    InProgram("net::Open", "_strdup")}),
+            "");
+  EXPECT_EQ(RuleOf({InSystem("msvcrt.dll", "malloc"), InProgram("net::Open", "malloc")}), "");
+}
+
+TEST(WindowsFramesTest, LeaveRulesOfWindowsToWindows) {
+  EXPECT_EQ(RuleOf({InLibc("fputs"), Calling("net::Open", "fputs")}), "")
+      << "fputs to a stream of open_memstream makes the user's block";
+}
+
+TEST(WindowsFramesTest, MatchTheRuntimesStartButNoUsersInitialiser) {
+  const Frame start = InSystem("ntdll.dll", "RtlUserThreadStart");
+  EXPECT_EQ(
+      RuleOf({InSystem("msvcrt.dll", "malloc"),
+              InProgram("_GLOBAL__sub_I__ZN9__gnu_cxx9__freeresEv", "malloc"),
+              InProgram("__do_global_ctors"), InProgram("__tmainCRTStartup"),
+              InProgram("mainCRTStartup"), InSystem("kernel32.dll", "BaseThreadInitThunk"), start}),
+      "runtime.start-up");
+  EXPECT_EQ(
+      RuleOf({InSystem("msvcrt.dll", "malloc"), InProgram("_GLOBAL__sub_I_net", "malloc"),
+              InProgram("__do_global_ctors"), InProgram("__tmainCRTStartup"),
+              InProgram("mainCRTStartup"), InSystem("kernel32.dll", "BaseThreadInitThunk"), start}),
+      "");
+}
+
+bool Matches(const std::string& pattern, const std::string& file) {
+  Frame frame = InProgram("net::Open");
+  frame.file = file;
+  return MatchesStack({pattern}, std::vector<Frame>{frame});
+}
+
+TEST(WindowsFramesTest, MatchPatternsOfFilesWithEitherSlashAndCase) {
+  EXPECT_TRUE(Matches("net/*.cpp", "C:/src/net/pool.cpp"));
+  EXPECT_TRUE(Matches("net\\*.cpp", "C:/src/net/pool.cpp"));
+  EXPECT_TRUE(Matches("Net/Pool.cpp", "C:/src/net/pool.cpp"));
+  EXPECT_TRUE(Matches("c:\\src\\*", "C:/src/net/pool.cpp"));
+  EXPECT_TRUE(Matches("/src/net/*", "C:/src/net/pool.cpp")) << "on any drive";
+  EXPECT_FALSE(Matches("et/pool.cpp", "C:/src/net/pool.cpp"));
+  EXPECT_FALSE(Matches("D:/src/*", "C:/src/net/pool.cpp"));
+  EXPECT_FALSE(Matches("Net/Pool.cpp", "/src/net/pool.cpp")) << "elsewhere, the case matters";
+}
+
+TEST(WindowsFramesTest, MatchPatternsOfModulesInAnyCase) {
+  Frame frame = InModule("C:/src/build/Net.DLL", "f");
+  EXPECT_TRUE(MatchesStack({"module:net*.dll"}, std::vector<Frame>{frame}));
+  EXPECT_FALSE(MatchesStack({"module:et.dll"}, std::vector<Frame>{frame}));
+}
+
+}  // namespace
+}  // namespace leakgate
