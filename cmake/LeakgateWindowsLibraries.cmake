@@ -24,9 +24,9 @@ endforeach()
 add_library(leakgate_z INTERFACE)
 target_link_libraries(leakgate_z INTERFACE ${ZLIB_LIBRARIES})
 _leakgate_windows_library(leakgate_minizip minizip)
-foreach(name dw elf)  # of ELF alone
-  add_library(leakgate_${name} INTERFACE)
-endforeach()
+_leakgate_windows_library(leakgate_dw dwarf)
+target_link_libraries(leakgate_dw INTERFACE ${ZLIB_LIBRARIES})
+add_library(leakgate_elf INTERFACE)  # there is no ELF
 
 # {fmt} is compiled from its header.
 set(fmt_source ${CMAKE_CURRENT_BINARY_DIR}/fmt_library.cpp)

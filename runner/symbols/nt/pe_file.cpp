@@ -8,6 +8,7 @@
 
 #include "common/pe_identity.h"
 #include "runner/base/file_version.h"
+#include "runner/base/nt/win32.h"
 #include "runner/base/path_text.h"
 #include "runner/base/regular_file.h"
 
@@ -35,7 +36,10 @@ std::unique_ptr<PeFile> PeFile::Open(const std::string& path) {
   auto opened = OpenRegularFile(name);
   const std::optional<FileVersion> version = VersionOf(name);
   if (!opened || !version || version->size == 0) return nullptr;
-  Expected<Mapping> mapping = Mapping::Map(*opened, 0, version->size, MappingAccess::kReadOnly);
+  const UniqueFd section =
+      OwnHandle(::CreateFileMappingW(HandleOf(*opened), nullptr, PAGE_READONLY, 0, 0, nullptr));
+  if (!section) return nullptr;
+  Expected<Mapping> mapping = Mapping::Map(section, 0, version->size, MappingAccess::kReadOnly);
   if (!mapping) return nullptr;
   auto file = std::unique_ptr<PeFile>(new PeFile);
   file->mapping_ = *std::move(mapping);
