@@ -1,13 +1,11 @@
 #include "runner/reach/nt/process_memory.h"
 
-// The first declares what the second needs.
-// clang-format off
-#include <windows.h>
+#include "runner/base/nt/win32.h"
+
+// It needs <windows.h>.
 #include <psapi.h>
-// clang-format on
 
 #include <algorithm>
-#include <filesystem>
 
 #include "runner/base/path_text.h"
 
@@ -66,8 +64,8 @@ std::vector<ImageModule> ProcessMemory::ListModules(const std::vector<MemoryRang
     const auto module = reinterpret_cast<HMODULE>(range.allocation);
     const DWORD length =
         ::K32GetModuleFileNameExW(process_, module, path, static_cast<DWORD>(std::size(path)));
-    modules.push_back({{range.allocation, range.range.end},
-                       PathText(std::filesystem::path(path, path + length))});
+    modules.push_back(
+        {{range.allocation, range.range.end}, WithSlashes(Utf8Of({path, path + length}))});
   }
   return modules;
 }

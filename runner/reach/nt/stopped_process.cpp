@@ -1,19 +1,14 @@
 #include "runner/reach/nt/stopped_process.h"
 
-// The first declares what the second needs.
-// clang-format off
-#include <windows.h>
-#include <tlhelp32.h>
-// clang-format on
+#include "runner/base/nt/win32.h"
 
+// It needs <windows.h>.
 #include <fmt/format.h>
+#include <tlhelp32.h>
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <utility>
-
-#include "runner/base/path_text.h"
 
 namespace leakgate {
 namespace {
@@ -33,7 +28,7 @@ std::string NameOf(HANDLE thread) {
       ::GetProcAddress(::GetModuleHandleW(L"kernel32.dll"), "GetThreadDescription")));
   PWSTR text = nullptr;
   if (get == nullptr || FAILED(get(thread, &text)) || text == nullptr) return {};
-  std::string name = PathText(std::filesystem::path(text));
+  std::string name = Utf8Of(text);
   ::LocalFree(text);
   return name;
 }

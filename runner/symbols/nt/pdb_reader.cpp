@@ -1,11 +1,9 @@
 #include "runner/symbols/nt/pdb_reader.h"
 
-// The first declares what the second needs.
-// clang-format off
-#include <windows.h>
-#include <dbghelp.h>
-// clang-format on
+#include "runner/base/nt/win32.h"
 
+// It needs <windows.h>.
+#include <dbghelp.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -76,8 +74,6 @@ const DbgHelp& Library(const std::scoped_lock<std::mutex>&) {
   return library;
 }
 
-std::string Utf8(const std::wstring& text) { return PathText(std::filesystem::path(text)); }
-
 // A symbol with room for its name, which begins at its end.
 class NamedSymbol {
  public:
@@ -89,7 +85,7 @@ class NamedSymbol {
   [[nodiscard]] std::string Name() {
     const wchar_t* const name = info().Name;
     const std::size_t most = std::min<std::size_t>(info().NameLen, kMostName);
-    return ItaniumSpelling(Utf8(std::wstring(name, std::find(name, name + most, L'\0'))));
+    return ItaniumSpelling(Utf8Of(std::wstring(name, std::find(name, name + most, L'\0'))));
   }
 
  private:
@@ -100,7 +96,7 @@ class NamedSymbol {
 SourcePosition PositionOf(const IMAGEHLP_LINEW64& line) {
   constexpr DWORD kNone = 0xF00F00;  // as for code that no line stands for
   if (line.FileName == nullptr || line.LineNumber >= kNone) return {};
-  return {SourcePath("", Utf8(line.FileName).c_str()), static_cast<int>(line.LineNumber)};
+  return {SourcePath("", Utf8Of(line.FileName).c_str()), static_cast<int>(line.LineNumber)};
 }
 
 // Each module is at addresses of its own, and none is ever where another was.
@@ -135,7 +131,7 @@ std::unique_ptr<PdbReader> PdbReader::Open(const std::string& module,
     library.unload_module(library.session, base);
     return nullptr;
   }
-  return std::unique_ptr<PdbReader>(new PdbReader(base, Utf8(facts.LoadedPdbName)));
+  return std::unique_ptr<PdbReader>(new PdbReader(base, Utf8Of(facts.LoadedPdbName)));
 }
 
 PdbReader::~PdbReader() {
