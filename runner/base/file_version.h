@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <optional>
 
+#include "runner/base/descriptors.h"
+
 namespace leakgate {
 
 // A file as the kernel describes it. Any change of the file's bytes changes this, unless the clock
@@ -22,6 +24,8 @@ struct FileVersion {
 
 // Returns the version of the file that the path leads to; nullopt if it is no regular file.
 [[nodiscard]] std::optional<FileVersion> VersionOf(const std::filesystem::path& path);
+// Returns the version of an open file.
+[[nodiscard]] std::optional<FileVersion> VersionOf(const UniqueFd& file);
 
 // Returns whether the file was last changed so long ago that another change would have a different
 // time.

@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "common/region_layout.h"
+#include "runner/base/descriptors.h"
+#include "runner/process/process_image.h"
 #include "runner/symbols/debug_facts.h"
 
 namespace leakgate {
@@ -36,8 +38,7 @@ std::string Libraries() {
 
 // The build tree or the prefix that this program is in.
 std::filesystem::path InstallationRoot() {
-  std::error_code error;
-  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path().parent_path();
+  return std::filesystem::path(ImageOf(OwnPid())).parent_path().parent_path();
 }
 
 }  // namespace
@@ -55,7 +56,7 @@ std::string VersionNumber() { return LEAKGATE_VERSION; }
 std::string BuildDate() { return LEAKGATE_BUILD_DATE; }
 
 std::filesystem::path FindAgent() {
-  return InstallationRoot() / LEAKGATE_LIBDIR / "libleakgate_agent.so";
+  return InstallationRoot() / LEAKGATE_AGENT_FILE;
 }
 
 std::filesystem::path FindDocument(const std::string& name) {

@@ -93,6 +93,10 @@ class ControlServer {
   // The socket's name, for the environment variable kControlVariable.
   const std::string& name() const { return name_; }
 
+  // Answers for a process that does not ask by itself: where the runner hands a suspended process
+  // its region (run/hand_over.h). REQUIRES: no process asks meanwhile.
+  [[nodiscard]] HelloReply AnswerFor(const ControlPeer& peer) { return handlers_.on_hello(peer); }
+
  private:
   ControlServer() = default;
   void Serve();

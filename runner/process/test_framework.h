@@ -2,6 +2,7 @@
 // where tests begin and end.
 #pragma once
 
+#include <functional>
 #include <string_view>
 
 namespace leakgate {
@@ -19,6 +20,14 @@ struct LinkedFramework {
     return has_listener || framework == TestFramework::kGoogleTest;
   }
 };
+
+// What a program's file tells.
+struct FileContents {
+  std::function<bool(std::string_view text)> has_constant;  // among its constants
+  std::function<bool(std::string_view name)>
+      needs_library;  // whose name begins with "lib" and so on
+};
+[[nodiscard]] LinkedFramework FindFramework(const FileContents& file);
 
 // Returns "GoogleTest", "Catch2" and so on, as their users write it.
 [[nodiscard]] std::string_view NameOf(TestFramework framework);

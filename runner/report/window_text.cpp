@@ -129,6 +129,9 @@ bool AnyWindow(const RunResult& result, Verdict verdict) {
 }  // namespace
 
 std::string ProgramExitText(const ProgramExit& program) {
+  if (const std::optional<std::uint32_t> exception = program.Exception()) {
+    return fmt::format("was ended by exception 0x{:X}", *exception);
+  }
   if (!program.signal) return fmt::format("exited with {}", program.exit_code.value_or(0));
   const std::string_view name = SignalName(*program.signal);
   const std::string number = fmt::format("was killed by signal {}", *program.signal);

@@ -18,6 +18,16 @@ struct ProgramExit {
   // Returns the exit code as a shell does: 128 + n for signal n.
   int ShellCode() const { return signal ? 128 + *signal : exit_code.value_or(0); }
 
+  // The exception that ended a process on Windows, which is its exit code: an error of NTSTATUS,
+  // such as 0xC0000005. Nothing if there was none; codes of Linux have one byte.
+  std::optional<std::uint32_t> Exception() const {
+    constexpr std::uint32_t kError = 0xC000'0000;
+    constexpr std::uint32_t kOfPrograms = 0xF000'0000;  // exit(-1) and the like
+    const auto code = static_cast<std::uint32_t>(exit_code.value_or(0));
+    return code >= kError && code < kOfPrograms ? std::optional(code) : std::nullopt;
+  }
+  bool WasKilled() const { return signal || Exception(); }
+
   friend bool operator==(const ProgramExit&, const ProgramExit&) = default;
 };
 

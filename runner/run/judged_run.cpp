@@ -218,7 +218,7 @@ class JudgedRun {
   }
 
   bool HasEndedInOrder(const RunResult& result) const {
-    return !has_timed_out_ && !result.program.signal;
+    return !has_timed_out_ && !result.program.WasKilled();
   }
 
   // Returns the names of all tests: those that the program lists, and those that ran.
@@ -235,8 +235,7 @@ class JudgedRun {
   // another test has crashed.
   std::string WhyNotRepeated(const RunResult& result) const {
     if (IsTimeUp()) return "the run's timeout was reached";
-    const std::optional<int> signal = result.program.signal;
-    if (!signal || !EndsByWish(*signal)) return "";
+    if (!EndedByWish(result.program)) return "";
     return "the program " + ProgramExitText(result.program);
   }
 

@@ -8,6 +8,7 @@
 #include "runner/attach/program_environment.h"
 #include "runner/process/called_name.h"
 #include "runner/process/image_inspection.h"
+#include "runner/run/hand_over.h"
 
 namespace leakgate {
 namespace {
@@ -29,6 +30,7 @@ Expected<void> RequireTraceable(const std::filesystem::path& program,
 
 Expected<std::unique_ptr<LaunchedProgram>> LaunchedProgram::Launch(ProgramLaunch launch) {
   std::unique_ptr<LaunchedProgram> launched(new LaunchedProgram);
+  launched->agent_ = launch.agent;
   std::string& failure = launched->failure_;
   LEAKGATE_TRY_ASSIGN(
       launched->server_,
@@ -52,6 +54,7 @@ Expected<std::unique_ptr<LaunchedProgram>> LaunchedProgram::Launch(ProgramLaunch
 
 Expected<void> LaunchedProgram::Resume(RunProcesses processes) {
   if (processes) command_server_ = RunServer::Start(std::move(processes));
+  LEAKGATE_TRY(HandOver(*server_, *process_, agent_));
   return process_->Resume();
 }
 

@@ -56,6 +56,7 @@ class LaunchedProgram {
  private:
   LaunchedProgram() = default;
 
+  std::filesystem::path agent_;
   std::string failure_;  // written by the control server's thread
   std::shared_ptr<RunServer> command_server_;
   std::unique_ptr<ControlServer> server_;

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "runner/base/descriptors.h"
 #include "runner/base/expected.h"
 #include "runner/result/run_result.h"
 #include "runner/run/scratch_copy.h"
@@ -101,10 +102,17 @@ class SuspendedProcess {
   // Whether a signal had stopped the process at the last Poll.
   bool is_stopped() const { return is_stopped_; }
 
+  // The process and the thread that is to be resumed, where the system has handles for them (nt);
+  // otherwise empty.
+  const UniqueFd& process() const { return process_; }
+  const UniqueFd& thread() const { return thread_; }
+
  private:
   explicit SuspendedProcess(int pid) : pid_(pid) {}
 
   int pid_;
+  UniqueFd process_;
+  UniqueFd thread_;
   bool is_resumed_ = false;
   bool is_stopped_ = false;
 };

@@ -59,8 +59,8 @@ class OwnEndSignals {
 
 // Returns whether the signal asks its receiver to end, and not because of a fault.
 [[nodiscard]] bool AsksToEnd(int signal);
-// Returns whether a signal that ended a process was somebody's wish, and not the process's fault.
-[[nodiscard]] bool EndsByWish(int signal);
+// Returns whether somebody has ended the process: by a signal or Ctrl-C, and not by its own fault.
+[[nodiscard]] bool EndedByWish(const ProgramExit& program);
 
 // Returns whether a process sent the signal. Otherwise the kernel did: a terminal, an alarm.
 [[nodiscard]] inline bool WasSentByProcess(const ReceivedSignal& signal) {

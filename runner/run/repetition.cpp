@@ -14,10 +14,12 @@
 
 #include "common/control_protocol.h"
 #include "runner/attach/program_environment.h"
+#include "runner/base/file_access.h"
 #include "runner/judge/pause.h"
 #include "runner/judge/window_description.h"
 #include "runner/process/process_image.h"
 #include "runner/process/process_tree.h"
+#include "runner/report/window_text.h"
 #include "runner/run/framework_arguments.h"
 #include "runner/run/iteration_counts.h"
 #include "runner/run/launched_program.h"
@@ -155,6 +157,7 @@ std::string SecondsText(std::chrono::milliseconds duration) {
 
 std::string HowItEnded(const ProgramExit& status) {
   if (status.signal) return fmt::format("was killed by signal {}", *status.signal);
+  if (status.Exception()) return ProgramExitText(status);
   return fmt::format("exited with {}", status.exit_code.value_or(0));
 }
 
@@ -420,7 +423,7 @@ ScratchDirectory ScratchDirectory::ForRepetitions() {
     ScratchDirectory made = In(parent);
     if (!made.path().empty()) return made;
   }
-  return In("/tmp");
+  return In(TemporaryFolder());
 }
 
 ScratchDirectory::~ScratchDirectory() {

@@ -112,7 +112,7 @@ std::string DoubtAboutListener(const Preparation& prepared, const RunResult& res
       prepared.linked.framework == TestFramework::kGoogleTest && prepared.linked.has_listener;
   if (!is_to_add || has_told) return "";
   const bool has_executed = result.tracing.generations != 1;
-  if (has_executed || AsksForNoTest(result) || result.program.signal) return "";
+  if (has_executed || AsksForNoTest(result) || result.program.WasKilled()) return "";
   return fmt::format(
       "{} has leakgate's listener, but did not add it, so no tests were told apart; call "
       "leakgate::AppendListener() after testing::InitGoogleTest, or link leakgate::gtest_main",
@@ -265,7 +265,7 @@ void RefineStatuses(const TestStatuses& statuses, const ProgramExit& program,
 
 void NoteUnended(const ProgramExit& program, std::vector<WindowResult>& windows) {
   for (WindowResult& window : windows) {
-    const bool is_killed_program = window.kind == WindowKind::kProgram && program.signal;
+    const bool is_killed_program = window.kind == WindowKind::kProgram && program.WasKilled();
     if (window.status != TestStatus::kCrashed && !is_killed_program) continue;
     window.doubts.has_not_ended = true;
     DecideVerdict(window);

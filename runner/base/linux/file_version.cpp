@@ -11,16 +11,25 @@ std::int64_t Nanoseconds(const timespec& time) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-}  // namespace
-
-std::optional<FileVersion> VersionOf(const std::filesystem::path& path) {
-  struct stat facts {};
-  if (::stat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) return std::nullopt;
+std::optional<FileVersion> VersionIn(const struct stat& facts) {
+  if (!S_ISREG(facts.st_mode)) return std::nullopt;
   return FileVersion{.device = facts.st_dev,
                      .inode = facts.st_ino,
                      .size = static_cast<std::uint64_t>(facts.st_size),
                      .modified_ns = Nanoseconds(facts.st_mtim),
                      .changed_ns = Nanoseconds(facts.st_ctim)};
+}
+
+}  // namespace
+
+std::optional<FileVersion> VersionOf(const std::filesystem::path& path) {
+  struct stat facts {};
+  return ::stat(path.c_str(), &facts) == 0 ? VersionIn(facts) : std::nullopt;
+}
+
+std::optional<FileVersion> VersionOf(const UniqueFd& file) {
+  struct stat facts {};
+  return ::fstat(file.get(), &facts) == 0 ? VersionIn(facts) : std::nullopt;
 }
 
 bool IsSettled(const FileVersion& version, std::chrono::nanoseconds long_enough) {

@@ -18,11 +18,14 @@ std::int64_t Nanoseconds(LARGE_INTEGER time) {
 
 std::optional<FileVersion> VersionOf(const std::filesystem::path& path) {
   const auto file = OpenRegularFile(path);
-  if (!file) return std::nullopt;
+  return file ? VersionOf(*file) : std::nullopt;
+}
+
+std::optional<FileVersion> VersionOf(const UniqueFd& file) {
   BY_HANDLE_FILE_INFORMATION identity{};
   FILE_BASIC_INFO times{};
-  if (!GetFileInformationByHandle(HandleOf(*file), &identity) ||
-      !GetFileInformationByHandleEx(HandleOf(*file), FileBasicInfo, &times, sizeof(times))) {
+  if (!GetFileInformationByHandle(HandleOf(file), &identity) ||
+      !GetFileInformationByHandleEx(HandleOf(file), FileBasicInfo, &times, sizeof(times))) {
     return std::nullopt;
   }
   return FileVersion{.device = identity.dwVolumeSerialNumber,

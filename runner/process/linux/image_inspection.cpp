@@ -180,24 +180,6 @@ void ReadSections(Elf* elf, ElfFacts& facts) {
   }
 }
 
-constexpr std::string_view kGoogleTestMark = "stream_result_to";  // a flag of every GoogleTest
-constexpr std::string_view kListenerMark = "leakgate-listener-1";
-
-// A framework whose tests only a header of leakgate's tells apart.
-struct HeaderFramework {
-  TestFramework framework;
-  std::string_view mark;           // a message of every version of it
-  std::string_view library;        // the beginning of its shared library's name
-  std::string_view listener_mark;  // in the header
-};
-constexpr HeaderFramework kHeaderFrameworks[] = {
-    {TestFramework::kCatch2, "{Unknown expression after the reported line}", "libCatch2",
-     "leakgate-listener-1 Catch2"},
-    {TestFramework::kDoctest, "doctest version is \"", "libdoctest", "leakgate-listener-1 doctest"},
-    {TestFramework::kBoostTest, "BOOST_TEST_BUILD_INFO", "libboost_unit_test_framework",
-     "leakgate-listener-1 Boost.Test"},
-};
-
 bool Contains(std::string_view bytes, std::string_view text) {
   return ::memmem(bytes.data(), bytes.size(), text.data(), text.size()) != nullptr;
 }
@@ -278,22 +260,6 @@ bool NeedsLibrary(const ElfFacts& facts, std::string_view beginning) {
                      [&](const std::string& name) { return name.starts_with(beginning); });
 }
 
-// Listeners have the last word: a file may contain more than one framework.
-LinkedFramework FindFramework(Elf* elf, const ElfFacts& facts) {
-  const bool has_listener = HasConstant(elf, kListenerMark);
-  for (const HeaderFramework& known : kHeaderFrameworks) {
-    if (has_listener && HasConstant(elf, known.listener_mark)) return {known.framework, true};
-  }
-  if (facts.needs_google_test || HasConstant(elf, kGoogleTestMark)) {
-    return {TestFramework::kGoogleTest, has_listener};
-  }
-  for (const HeaderFramework& known : kHeaderFrameworks) {
-    const bool is_there = NeedsLibrary(facts, known.library) || HasConstant(elf, known.mark);
-    if (is_there) return {known.framework, false};
-  }
-  return {};
-}
-
 // GoogleTest is in the file, or in a library of its own that calls what the file exports.
 std::optional<std::string> FindStreamProblem(const ElfFacts& facts, LinkedFramework linked) {
   if (linked.framework != TestFramework::kGoogleTest || linked.has_listener) return std::nullopt;
@@ -351,7 +317,11 @@ ImageInspection Inspect(const std::filesystem::path& image, const UniqueFd& file
   if (!inspection.refusal) inspection.refusal = RefuseFormat(facts);
   if (!inspection.refusal) inspection.refusal = RefuseRights(file);
   if (!inspection.refusal) inspection.refusal = RefuseAllocator(facts);
-  if (elf != nullptr) inspection.linked = FindFramework(elf.get(), facts);
+  if (elf != nullptr) {
+    inspection.linked = FindFramework(
+        {.has_constant = [&](std::string_view text) { return HasConstant(elf.get(), text); },
+         .needs_library = [&](std::string_view name) { return NeedsLibrary(facts, name); }});
+  }
   inspection.stream_problem = FindStreamProblem(facts, inspection.linked);
   return inspection;
 }

@@ -231,22 +231,6 @@ ProcessResources ReadResources(int pid) {
   return resources;
 }
 
-ResourcesLeft LeftBetween(const ProcessResources& before, const ProcessResources& after) {
-  ResourcesLeft left;
-  for (const auto& [fd, target] : after.file_descriptors) {
-    const auto known = before.file_descriptors.find(fd);
-    if (known != before.file_descriptors.end() && known->second == target) continue;
-    if (known == before.file_descriptors.end()) ++left.file_descriptors;
-    left.names.push_back(fmt::format("file descriptor {}: {}", fd, target));
-  }
-  for (const auto& [tid, name] : after.threads) {
-    if (before.threads.contains(tid)) continue;
-    ++left.threads;
-    left.names.push_back(fmt::format("thread {} '{}'", tid, name));
-  }
-  return left;
-}
-
 std::vector<MappedRange> ParseMaps(std::string_view text) {
   std::vector<MappedRange> ranges;
   while (!text.empty()) {
@@ -270,15 +254,6 @@ bool HasNoMemory(int pid) {
   if (text) return text->empty();
   return text.error() == std::errc::no_such_process ||
          text.error() == std::errc::no_such_file_or_directory;
-}
-
-const MappedRange* FindRange(const std::vector<MappedRange>& ranges, std::uint64_t address) {
-  const auto after = std::upper_bound(
-      ranges.begin(), ranges.end(), address,
-      [](std::uint64_t wanted, const MappedRange& range) { return wanted < range.begin; });
-  if (after == ranges.begin()) return nullptr;
-  const MappedRange& range = *(after - 1);
-  return range.Has(address) ? &range : nullptr;
 }
 
 }  // namespace leakgate

@@ -67,28 +67,6 @@ ExecutedProgram ExecutedProgramOf(int pid) {
   return {image, std::move(arguments), std::move(name)};
 }
 
-ExecutedProgram Shortened(ExecutedProgram program, std::size_t most_bytes) {
-  constexpr std::size_t kMostArguments = 32;
-  constexpr std::string_view kCut = "...";
-  for (std::string* path : {&program.path, &program.name}) {
-    if (path->size() > most_bytes) path->replace(0, path->size() - most_bytes, kCut);
-  }
-  std::vector<std::string>& arguments = program.arguments;
-  std::size_t left = most_bytes;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (i == kMostArguments || left == 0) {
-      arguments.resize(i);
-      arguments.emplace_back(kCut);
-      break;
-    }
-    if (arguments[i].size() > left) arguments[i].replace(left, std::string::npos, kCut);
-    left -= std::min(left, arguments[i].size());
-    arguments[i].shrink_to_fit();
-  }
-  arguments.shrink_to_fit();
-  return program;
-}
-
 std::string ProgramOf(int pid) {
   const std::string image = ImageOf(pid);
   if (!IsDynamicLinker(image)) return image;

@@ -125,7 +125,9 @@ bool AsksToEnd(int signal) {
   return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
 }
 
-bool EndsByWish(int signal) { return signal == SIGKILL || AsksToEnd(signal); }
+bool EndedByWish(const ProgramExit& program) {
+  return program.signal && (*program.signal == SIGKILL || AsksToEnd(*program.signal));
+}
 
 GroupWitness::GroupWitness(const SignalMask& signals) {
   int ends[2] = {-1, -1};

@@ -40,7 +40,7 @@ class HistoryTest : public merging::ReportsTest {
   }
   void ChangeAsAnotherUser(const char* sql) const {
     sqlite3* stranger = nullptr;
-    EXPECT_EQ(sqlite3_open(file_.c_str(), &stranger), SQLITE_OK);
+    EXPECT_EQ(sqlite3_open(file_.string().c_str(), &stranger), SQLITE_OK);
     EXPECT_EQ(sqlite3_exec(stranger, sql, nullptr, nullptr, nullptr), SQLITE_OK);
     sqlite3_close(stranger);
   }

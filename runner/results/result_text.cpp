@@ -1,21 +1,20 @@
 #include "runner/results/result_text.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
 
 #include "runner/archive/zip_archive.h"
 #include "runner/base/descriptors.h"
+#include "runner/base/file_access.h"
+#include "runner/base/file_version.h"
 #include "runner/base/regular_file.h"
 
 namespace leakgate {
@@ -66,26 +65,24 @@ Unpacked& AllUnpacked() {
 }
 
 // The text differs after the archive was replaced.
-std::string IdentityOf(const fs::path& path, const struct stat& facts) {
-  return fmt::format("{}/{}/{}/{}.{}/{}", facts.st_dev, facts.st_ino, facts.st_size,
-                     facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec, path.string());
+std::string IdentityOf(const fs::path& path, const FileVersion& version) {
+  return fmt::format("{}/{}/{}/{}/{}", version.device, version.inode, version.size,
+                     version.modified_ns, path.string());
 }
 std::string IdentityOf(const fs::path& path) {
-  struct stat facts {};
-  return ::stat(path.c_str(), &facts) == 0 ? IdentityOf(path, facts) : path.string();
+  const std::optional<FileVersion> version = VersionOf(path);
+  return version ? IdentityOf(path, *version) : path.string();
 }
 
 Expected<Archive> OpenArchive(const fs::path& path) {
   auto file = OpenRegularFile(path);
   if (!file) return UnreadableArchive(path, file.error().message().c_str());
-  struct stat facts {};
-  if (::fstat(file->get(), &facts) != 0)
-    return UnreadableArchive(path, std::generic_category().message(errno).c_str());
+  const std::optional<FileVersion> version = VersionOf(*file);
+  if (!version) return UnreadableArchive(path, ErrnoText().c_str());
   OpenedArchive& last = LastArchive();
-  std::string identity = IdentityOf(path, facts);
+  std::string identity = IdentityOf(path, *version);
   if (last.archive && last.identity == identity) return last.archive;
-  Expected<Archive> archive =
-      ZipArchive::Open(path, *std::move(file), static_cast<std::uint64_t>(facts.st_size));
+  Expected<Archive> archive = ZipArchive::Open(path, *std::move(file), version->size);
   if (archive) last = {std::move(identity), *archive};
   return archive;
 }
@@ -97,27 +94,6 @@ fs::path ArchiveOf(const std::string& path) {
     if (IsArchive(path.substr(0, end))) return path.substr(0, end);
   }
   return {};
-}
-
-UniqueFd OpenTemporaryFile() {
-  std::error_code unknown;
-  fs::path directory = fs::temp_directory_path(unknown);
-  if (unknown) directory = "/tmp";
-  std::string path = (directory / "leakgate-XXXXXX").string();
-  UniqueFd file(::mkostemp(path.data(), O_CLOEXEC));  // only its owner can read it
-  if (file) ::unlink(path.c_str());
-  return file;
-}
-
-bool WriteAt(int fd, std::string_view bytes, std::uint64_t at) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(at));
-    if (count < 0 && errno != EINTR) return false;
-    if (count <= 0) continue;
-    bytes.remove_prefix(static_cast<std::size_t>(count));
-    at += static_cast<std::uint64_t>(count);
-  }
-  return true;
 }
 
 Unexpected CannotUnpack(const fs::path& path, int error) {
@@ -144,7 +120,7 @@ Expected<Unpacked::Member> Unpack(const fs::path& path, const std::string& name)
                               fmt::format("is one of several that hold more than {} MiB together",
                                           kMostUnpackedBytes >> 20));
     }
-    if (!WriteAt(all.file.get(), {bytes.data(), count}, all.size)) {
+    if (!WriteAt(all.file, {bytes.data(), count}, all.size)) {
       return CannotUnpack(InArchive(path, name), errno);
     }
     all.size += count;
@@ -180,11 +156,10 @@ Expected<ResultText> ResultText::Open(const fs::path& path, std::uint64_t begin)
   const std::uint64_t end = member->second.begin + member->second.size;
   return ResultText([at = std::min(member->second.begin + begin, end), end](
                         char* to, std::size_t size) mutable -> std::size_t {
-    const ssize_t count = ::pread(AllUnpacked().file.get(), to,
-                                  std::min<std::uint64_t>(size, end - at), static_cast<off_t>(at));
-    if (count <= 0) return 0;
-    at += static_cast<std::uint64_t>(count);
-    return static_cast<std::size_t>(count);
+    const std::size_t count =
+        ReadAt(AllUnpacked().file, to, std::min<std::uint64_t>(size, end - at), at);
+    at += count;
+    return count;
   });
 }
 
@@ -198,16 +173,10 @@ Expected<ResultText> ResultText::OpenFile(const fs::path& path, std::uint64_t be
   auto opened = OpenRegularFile(path);
   if (!opened) return Unreadable(path, opened.error().message());
   const auto file = std::make_shared<const UniqueFd>(*std::move(opened));
-  return ResultText([file, at = static_cast<off_t>(begin)](char* to, std::size_t size) mutable {
-    std::size_t done = 0;
-    while (done < size) {
-      const ssize_t count = ::pread(file->get(), to + done, size - done, at);
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) break;
-      done += static_cast<std::size_t>(count);
-      at += count;
-    }
-    return done;
+  return ResultText([file, at = begin](char* to, std::size_t size) mutable {
+    const std::size_t count = ReadAt(*file, to, size, at);
+    at += count;
+    return count;
   });
 }
 

@@ -1,13 +1,12 @@
 #include "runner/results/index_files.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 #include <xxhash.h>
 
-#include <cerrno>
 #include <memory>
 #include <system_error>
 
+#include "runner/base/file_access.h"
 #include "runner/base/user_cache.h"
 
 namespace leakgate {
@@ -30,38 +29,32 @@ fs::path IndexPathOf(const fs::path& report) {
   if (error) return {};
   const fs::path folder = IndexFolder();
   if (folder.empty()) return {};
-  const XXH128_hash_t hash = XXH3_128bits(full.c_str(), full.native().size());
+  const XXH128_hash_t hash =
+      XXH3_128bits(full.c_str(), full.native().size() * sizeof(fs::path::value_type));
   return folder /
          fmt::format("{:016x}{:016x}.index", std::uint64_t{hash.high64}, std::uint64_t{hash.low64});
 }
 
 std::optional<BaselineIndex> OpenIndex(const fs::path& path) {
   if (path.empty()) return std::nullopt;
-  UniqueFd opened = CacheFolder::Open(path.parent_path()).OpenFile(path.filename());
+  UniqueFd opened = CacheFolder::Open(path.parent_path()).OpenFile(path.filename().string());
   if (!opened) return std::nullopt;
   const auto file = std::make_shared<const UniqueFd>(std::move(opened));
   return BaselineIndex::Open([file](std::uint64_t offset, char* to, std::size_t size) {
-    while (size != 0) {
-      const ssize_t count = ::pread(file->get(), to, size, static_cast<off_t>(offset));
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return false;
-      to += count;
-      size -= static_cast<std::size_t>(count);
-      offset += static_cast<std::uint64_t>(count);
-    }
-    return true;
+    return ReadAt(*file, to, size, offset) == size;
   });
 }
 
 void KeepIndex(const fs::path& path, const std::string& text) {
   if (path.empty()) return;
   const CacheFolder folder = CacheFolder::Make(path.parent_path());
-  if (folder.Write(path.filename(), text)) folder.Limit({.files = kMostIndexes});
+  if (folder.Write(path.filename().string(), text)) folder.Limit({.files = kMostIndexes});
 }
 
 void RenewIndex(const fs::path& path, const IndexedReport& report) {
   constexpr std::uint64_t kMostBytes = 1 << 28;
-  std::string index = CacheFolder::Open(path.parent_path()).Read(path.filename(), kMostBytes);
+  std::string index =
+      CacheFolder::Open(path.parent_path()).Read(path.filename().string(), kMostBytes);
   const std::string renewed = WithReport(std::move(index), report);
   if (!renewed.empty()) KeepIndex(path, renewed);
 }

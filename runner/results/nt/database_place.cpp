@@ -1,0 +1,34 @@
+#include "runner/results/database_place.h"
+
+#include <fmt/format.h>
+
+namespace leakgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+}  // namespace
+
+Unexpected Unusable(const fs::path& path, std::string_view cause) {
+  return UsageError(
+      fmt::format("{}: {}; name a history of leakgate's, or a file that there is not yet",
+                  path.string(), cause));
+}
+
+Expected<fs::path> PlaceOf(const fs::path& path, DatabaseUse use) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    return Unusable(path, "not a regular file");
+  }
+  if (use == DatabaseUse::kRead && !fs::exists(status)) {
+    return UsageError(
+        fmt::format("{}: there is no such history; begin one: leakgate history add {} RESULT",
+                    path.string(), path.string()));
+  }
+  const fs::path whole = fs::weakly_canonical(path, error);
+  if (error) return Unusable(path, error.message());
+  return whole;
+}
+
+}  // namespace leakgate

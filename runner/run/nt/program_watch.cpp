@@ -1,0 +1,55 @@
+#include "runner/run/program_watch.h"
+
+#include <algorithm>
+
+#include "runner/base/nt/console_events.h"
+#include "runner/base/nt/win32.h"
+
+namespace leakgate {
+namespace {
+
+// The console sends these to all of its processes, the program included: it decides what becomes of
+// them.
+bool LeaveToProgram(unsigned long event) {
+  return event == CTRL_C_EVENT || event == CTRL_BREAK_EVENT;
+}
+
+}  // namespace
+
+BlockedSignals::BlockedSignals() { TakeConsoleEvents(LeaveToProgram); }
+BlockedSignals::~BlockedSignals() { TakeConsoleEvents(nullptr); }
+
+std::optional<ReceivedSignal> BlockedSignals::Take(std::chrono::milliseconds patience) const {
+  Sleep(static_cast<DWORD>(patience.count()));
+  return std::nullopt;
+}
+
+OwnEndSignals::OwnEndSignals(std::optional<int>) { TakeConsoleEvents(nullptr); }
+OwnEndSignals::~OwnEndSignals() { TakeConsoleEvents(LeaveToProgram); }
+
+bool AsksToEnd(int) { return false; }
+
+bool EndedByWish(const ProgramExit& program) {
+  return program.Exception() == static_cast<std::uint32_t>(STATUS_CONTROL_C_EXIT);
+}
+
+GroupWitness::GroupWitness(const SignalMask&) {}
+GroupWitness::~GroupWitness() = default;
+bool GroupWitness::HasSeen(const ReceivedSignal&) { return true; }
+
+std::optional<ProgramExit> ProgramWatch::WaitUntil(std::optional<Clock::time_point> deadline) {
+  for (;;) {
+    if (const std::optional<ProgramExit> end = process_.Poll()) return end;
+    DWORD patience = INFINITE;
+    if (deadline) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - Clock::now());
+      if (left <= std::chrono::milliseconds(0)) return std::nullopt;
+      patience = static_cast<DWORD>(std::min<std::int64_t>(left.count(), 60'000));
+    }
+    WaitForSingleObject(HandleOf(process_.process()), patience);
+  }
+}
+
+std::optional<int> ProgramWatch::TakeLateRequest() { return std::nullopt; }
+
+}  // namespace leakgate
