@@ -21,7 +21,7 @@ function(leakgate_add_windows_agent target)
   target_compile_options(${target} PRIVATE
     -O2 -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-builtin-malloc -fno-builtin-calloc
     -fno-builtin-realloc -fno-builtin-free -fno-sized-deallocation -fno-stack-protector -fomit-frame-pointer
-    -fno-tree-slp-vectorize -Wno-attributes -Wno-array-bounds)
+    -fno-tree-slp-vectorize -mcmodel=small -Wno-attributes -Wno-array-bounds)
   target_link_options(${target} PRIVATE -nostdlib -nostartfiles -Wl,-e,leakgate_library_entry)
   target_link_libraries(${target} PRIVATE gcc kernel32)
   leakgate_set_warnings(${target})
