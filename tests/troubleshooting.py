@@ -28,7 +28,7 @@ SOURCES = ["runner/attach", "runner/attribution/read_suppressions.cpp", "runner/
            "runner/results/result_file.cpp", "runner/archive", "runner/run", "runner/profiling", "runner/sessions",
            "runner/snapshot/file", "runner/snapshot/view/make_bundle.cpp", "runner/snapshot/view/show_bundle.cpp",
            "runner/base/linux/atomic_file.cpp", "runner/base/linux/file_place.cpp", "runner/base/linux/time_limit.cpp",
-           "runner/region/region_reader.cpp", "plugin/listener",
+           "runner/region/damage.cpp", "plugin/listener",
            "plugin/include/leakgate/test_framework.h"]
 # What they print is what was asked for, not a message; doctor's lines say themselves what to do.
 OTHER_FILES = {"doctor.cpp", "help_text.cpp", "command_prose.cpp", "man_page.cpp",
