@@ -89,10 +89,9 @@ function collect(report: Report): Cause[] {
       const name = `${report.runs[window.run].binary}\n${window.kind}\n${window.startedBy}\n${window.name}`;
       if (!cause.names.has(name)) cause.windows.push(window);
       cause.names.add(name);
-      const rows = rowsOf(window, part);
-      const isLed = rows.length > 0 && rows.every((row) => numberAt(row, FINDING.led_from) !== 0);
+      const { isLed } = part;
       if (isLed) {
-        for (const row of rows) add(cause.ledTo, numberAt(row, FINDING.bytes), numberAt(row, FINDING.blocks));
+        for (const row of rowsOf(window, part)) add(cause.ledTo, numberAt(row, FINDING.bytes), numberAt(row, FINDING.blocks));
         addEntries(part.remedy, cause.remedy);
       }
       const isWorse = isLed === cause.isLed ? bytes > cause.worstBytes : !isLed;
@@ -101,7 +100,6 @@ function collect(report: Report): Cause[] {
   }
   for (const cause of causes.values()) {
     cause.stacks = cause.nodes.size;
-    if (cause.isLed) Object.assign(cause, { ledTo: none(), remedy: [] }); // of what leads to it, nothing is told
     const led = cause.remedy;
     cause.remedy = [...cause.part.remedy];
     addEntries(led, cause.remedy);

@@ -73,6 +73,7 @@ export interface CausePart {
   freeErrors: number[];
   violations: number[];
   remedy: number[]; // texts: places, each followed by the entry that allows it there
+  isLed: boolean; // all of it is lost with blocks of another window
 }
 
 // What the tests of earlier runs left, from `leakgate history`.
@@ -201,6 +202,7 @@ const causeOf = (row: Row): CausePart => ({
   freeErrors: numbersAt(row, CAUSE.free_errors),
   violations: numbersAt(row, CAUSE.violations),
   remedy: numbersAt(row, CAUSE.remedy),
+  isLed: numberAt(row, CAUSE.is_led) !== 0,
 });
 
 const amountOf = (pair: BytesAndBlocks | undefined): Amount => ({ bytes: pair?.[0] ?? 0, blocks: pair?.[1] ?? 0 });

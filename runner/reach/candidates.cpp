@@ -61,4 +61,17 @@ std::vector<bool> FindKnownLost(const ReachRequest& request, const std::vector<L
   return known;
 }
 
+std::vector<bool> FindOwners(const RegionReader& region, const std::vector<LiveBlock>& blocks,
+                             const std::vector<bool>& known_lost) {
+  constexpr std::uint64_t kMostRead = 16ULL << 20;
+  std::uint64_t bytes = 0;
+  std::vector<bool> owners(blocks.size());
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (!known_lost[i] || region.KindOf(blocks[i].window) == WindowKind::kTest) continue;
+    bytes += blocks[i].size_bytes;
+    owners[i] = bytes <= kMostRead;
+  }
+  return owners;
+}
+
 }  // namespace leakgate

@@ -27,4 +27,10 @@ namespace leakgate {
 [[nodiscard]] std::vector<bool> FindKnownLost(const ReachRequest& request,
                                               const std::vector<LiveBlock>& blocks);
 
+// Which of those that are known to be lost may own what tests lose: they are of a suite or of the
+// program, which live longer. Of many bytes, the first: they are read.
+[[nodiscard]] std::vector<bool> FindOwners(const RegionReader& region,
+                                           const std::vector<LiveBlock>& blocks,
+                                           const std::vector<bool>& known_lost);
+
 }  // namespace leakgate

@@ -127,6 +127,13 @@ std::string RegionReader::Text(TextRef ref) const {
   return {At<char>(region_offset::kText + ref.offset), ref.length};
 }
 
+WindowKind RegionReader::KindOf(std::uint32_t window) const {
+  if (window == 0 || window >= WindowCount()) return WindowKind::kProgram;
+  const auto* const shared = At<WindowRecord>(region_offset::kWindows) + window;
+  return EnumOr(CopyOf(&shared->kind), WindowKind::kProgram, WindowKind::kTest,
+                WindowKind::kProgram);
+}
+
 WindowCopy RegionReader::Window(std::uint32_t id) const {
   WindowCopy copy;
   if (id == 0 || id >= WindowCount()) return copy;
@@ -135,8 +142,7 @@ WindowCopy RegionReader::Window(std::uint32_t id) const {
   const std::uint32_t state = shared->state.load(std::memory_order_acquire);
   copy.id = id;
   copy.state = EnumOr(state, WindowState::kUnused, WindowState::kClosed, copy.state);
-  const std::uint32_t kind = CopyOf(&shared->kind);
-  copy.kind = EnumOr(kind, WindowKind::kProgram, WindowKind::kTest, copy.kind);
+  copy.kind = KindOf(id);
   const std::uint32_t result = CopyOf(&shared->test_result);
   copy.test_result = EnumOr(result, TestResult::kUnknown, TestResult::kNotPassed, copy.test_result);
   copy.parent = CopyOf(&shared->parent);

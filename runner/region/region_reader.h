@@ -64,6 +64,7 @@ class RegionReader {
   [[nodiscard]] std::uint64_t StackEnds(UnwindEnd end) const;
 
   [[nodiscard]] WindowCopy Window(std::uint32_t id) const;
+  [[nodiscard]] WindowKind KindOf(std::uint32_t window) const;
   // Returns the window of a context (common/region_layout.h); 0 if there is no such context.
   [[nodiscard]] std::uint32_t WindowOfContext(std::uint32_t context) const;
   [[nodiscard]] RawStack Stack(std::uint32_t id) const;

@@ -233,17 +233,20 @@ LosingSites::LosingSites(const std::vector<WindowResult>& windows) {
       for (const Finding& finding : window.findings) {
         const Violation* const violation =
             finding.reach == reach ? FirstExplained(finding, window) : nullptr;
-        if (violation != nullptr) use(finding, *violation);
+        if (violation != nullptr) use(finding, *violation, window.kind);
       }
     }
   };
-  for_each_lost(Reach::kLost, [&](const Finding& finding, const Violation& violation) {
-    led_to_.try_emplace(KeyOf(violation, CallSiteKey(finding)));
-  });
-  for_each_lost(Reach::kIndirectlyLost, [&](const Finding& finding, const Violation& violation) {
-    const auto led = led_to_.find(KeyOf(violation, LedFromKey(finding)));
-    if (led != led_to_.end()) led->second += finding.amount;
-  });
+  for_each_lost(Reach::kLost,
+                [&](const Finding& finding, const Violation& violation, WindowKind window) {
+                  if (window == WindowKind::kTest) return;
+                  led_to_.try_emplace(KeyOf(violation, CallSiteKey(finding)));
+                });
+  for_each_lost(Reach::kIndirectlyLost,
+                [&](const Finding& finding, const Violation& violation, WindowKind) {
+                  const auto led = led_to_.find(KeyOf(violation, LedFromKey(finding)));
+                  if (led != led_to_.end()) led->second += finding.amount;
+                });
 }
 
 std::string LosingSites::CauseKey(const Finding& finding, const Violation& violation) const {
@@ -308,6 +311,7 @@ std::vector<WindowCause> CausesOf(const WindowResult& window, const LosingSites&
   for (auto& [key, part] : PartsOfWindow(window, sites).Take()) {
     causes.push_back({.key = key,
                       .has_site = HasSite(part) || !part.errors.empty() || part.top != nullptr,
+                      .is_led_from_other = part.is_led_from_other,
                       .findings = IndicesIn(window.findings, part.findings),
                       .mappings = IndicesIn(window.mappings, part.mappings),
                       .free_errors = IndicesIn(window.free_errors, part.errors),

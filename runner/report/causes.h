@@ -38,8 +38,9 @@ struct Cause {
   bool are_tests = true;                 // and neither suites nor processes nor the program
 };
 
-// The call sites whose lost blocks make a window fail. What another window made, and is lost with
-// such a block, is no cause of its own.
+// The call sites whose lost blocks make a suite, the program or a process fail. What a test made,
+// and is lost with such a block, is no cause of its own. A block that another test made is no such
+// owner: mostly, a word that was there before it leads on by chance.
 class LosingSites {
  public:
   explicit LosingSites(const std::vector<WindowResult>& windows);
@@ -66,6 +67,7 @@ void AddTotals(const Cause& cause, Cause& total);
 struct WindowCause {
   std::string key;       // the same wherever the cause is met
   bool has_site = true;  // false: nothing tells of which code it is, so only this window has it
+  bool is_led_from_other = false;  // all of it is lost with blocks of another window
   std::vector<std::size_t> findings;
   std::vector<std::size_t> mappings;
   std::vector<std::size_t> free_errors;

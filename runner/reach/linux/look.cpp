@@ -593,16 +593,7 @@ class Look {
     for (const std::uint32_t candidate : numbers_) {
       if (candidate != BlockIndex::kNone) known[candidate] = false;
     }
-    // Owners live longer than what tests give them.
-    constexpr std::uint64_t kMostRead = 16ULL << 20;
-    std::uint64_t bytes = 0;
-    std::vector<bool> may_lead(known.size());
-    for (std::size_t i = 0; i < known.size(); ++i) {
-      const LiveBlock& block = process_.heap.blocks[i];
-      if (!known[i] || request_.region.Window(block.window).kind == WindowKind::kTest) continue;
-      bytes += block.size_bytes;
-      may_lead[i] = bytes <= kMostRead;
-    }
+    std::vector<bool> may_lead = FindOwners(request_.region, process_.heap.blocks, known);
     marker_->LeaveOut(std::move(known), std::move(may_lead));
   }
 

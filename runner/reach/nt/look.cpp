@@ -149,7 +149,8 @@ class Look {
     for (const std::uint32_t candidate : numbers_) {
       if (candidate != BlockIndex::kNone) known[candidate] = false;
     }
-    marker_->LeaveOut(std::move(known));
+    std::vector<bool> may_lead = FindOwners(request_.region, process_.heap.blocks, known);
+    marker_->LeaveOut(std::move(known), std::move(may_lead));
   }
 
   void LeaveOut(const IgnoredAccount& account) {

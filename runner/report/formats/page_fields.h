@@ -85,6 +85,7 @@ void VisitFields(Visitor& fields, const PageCause& cause) {
   fields.Required("violations", cause.parts.violations);
   const std::vector<std::string> remedy = RemedyTexts(cause.parts.entries);
   fields.WrittenIf("remedy", remedy, !remedy.empty());
+  fields.WrittenIf("is_led", cause.parts.is_led_from_other, cause.parts.is_led_from_other);
 }
 
 template <typename Visitor>

@@ -176,6 +176,7 @@ TEST(CausesTest, OfAWindowThatPassesAreNone) {
 // The suite loses an owner, and two tests what they had given it.
 std::vector<WindowResult> OwnerAndOwned() {
   WindowResult suite = FailingUncoveredTest("Suite");
+  suite.kind = WindowKind::kSuite;
   suite.findings = {At(LostFinding({64, 1}), "net::Owner()", 3)};
   std::vector<WindowResult> windows = {FailingUncoveredTest("A.B"), FailingUncoveredTest("A.C"),
                                        suite};
@@ -198,6 +199,12 @@ TEST(CausesTest, WhatIsLostWithABlockOfAnotherWindowIsOfThatCause) {
   EXPECT_EQ(causes[0].count, 3);
   const LosingSites sites(windows);
   EXPECT_EQ(CausesOf(windows[0], sites).front().key, CausesOf(windows[2], sites).front().key);
+}
+
+TEST(CausesTest, WhatIsLostWithABlockOfAnotherTestIsACauseOfItsOwn) {
+  std::vector<WindowResult> windows = OwnerAndOwned();
+  windows[2].kind = WindowKind::kTest;
+  EXPECT_THAT(CollectCauses(windows), SizeIs(2));
 }
 
 TEST(CausesTest, WithoutThatBlockItIsACauseOfItsOwn) {
