@@ -113,8 +113,9 @@ class Look {
   }
 
   [[nodiscard]] std::vector<BlockReach> Reaches() {
-    const RootNamer namer(process_.memory, process_.modules, process_.threads, process_.objects,
-                          request_.variables);
+    const RootNamer namer(
+        process_.memory, process_.modules, process_.threads, process_.objects,
+        [this](std::uint64_t address) { return IsBetweenBlocks(address); }, request_.variables);
     Holders holders(process_.heap.blocks, *marker_,
                     [&namer](const RootPlace& place) { return namer.NameOf(place); });
     std::vector<BlockReach> reaches(numbers_.size());
@@ -257,6 +258,13 @@ class Look {
         }
       }
     });
+  }
+
+  [[nodiscard]] bool IsBetweenBlocks(std::uint64_t address) const {
+    return std::any_of(process_.more_roots.begin(), process_.more_roots.end(),
+                       [address](const RootRange& root) {
+                         return root.kind == RootKind::kHeap && root.range.Has(address);
+                       });
   }
 
   // They count as held by an object that has no address.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "common/pe_identity.h"
 #include "runner/base/path_text.h"
 
 namespace leakgate {
@@ -23,6 +24,14 @@ bool IsWritable(DWORD protection) {
   constexpr DWORD kWritable =
       PAGE_READWRITE | PAGE_WRITECOPY | PAGE_EXECUTE_READWRITE | PAGE_EXECUTE_WRITECOPY;
   return IsReadable(protection) && (protection & kWritable) != 0;
+}
+
+bool IsSystemFile(HANDLE process, const MEMORY_BASIC_INFORMATION& memory) {
+  if (memory.Type != MEM_MAPPED || IsWritable(memory.Protect)) return false;
+  wchar_t path[1024];
+  const DWORD length = ::K32GetMappedFileNameW(process, memory.BaseAddress, path,
+                                               static_cast<DWORD>(std::size(path)));
+  return FoldedPath(Utf8Of({path, path + length})).find("/windows/") != std::string::npos;
 }
 
 MemoryKind KindOf(DWORD type) {
@@ -47,7 +56,8 @@ std::vector<MemoryRange> ProcessMemory::List() const {
                       .kind = KindOf(facts.Type),
                       .is_readable = IsReadable(facts.Protect),
                       .is_writable = IsWritable(facts.Protect),
-                      .is_guard = (facts.Protect & PAGE_GUARD) != 0});
+                      .is_guard = (facts.Protect & PAGE_GUARD) != 0,
+                      .is_system_file = IsSystemFile(process_, facts)});
   }
   return ranges;
 }
@@ -64,10 +74,34 @@ std::vector<ImageModule> ProcessMemory::ListModules(const std::vector<MemoryRang
     const auto module = reinterpret_cast<HMODULE>(range.allocation);
     const DWORD length =
         ::K32GetModuleFileNameExW(process_, module, path, static_cast<DWORD>(std::size(path)));
-    modules.push_back(
-        {{range.allocation, range.range.end}, WithSlashes(Utf8Of({path, path + length}))});
+    modules.push_back({{range.allocation, range.range.end},
+                       WithSlashes(Utf8Of({path, path + length})),
+                       DataOf(range.allocation)});
   }
   return modules;
+}
+
+std::vector<AddressRange> ProcessMemory::DataOf(std::uint64_t image) const {
+  constexpr std::uint32_t kSectionBytes = 40;
+  constexpr std::uint32_t kIsWritable = 0x8000'0000;
+  std::uint8_t bytes[4096];  // the headers
+  const std::uint64_t count = Read({image, image + sizeof bytes}, bytes);
+  const auto read = [&](std::uint32_t at, std::uint32_t size) -> const std::uint8_t* {
+    return at <= count && count - at >= size ? &bytes[at] : nullptr;
+  };
+  std::vector<AddressRange> data;
+  const std::uint32_t header = pe::FindHeader(read);
+  if (header == 0) return data;
+  const std::uint32_t first = header + 24 + pe::HalfAt(read(header + 20, 2));
+  const std::uint32_t sections = pe::HalfAt(read(header + 6, 2));
+  for (std::uint32_t i = 0; i < sections; ++i) {
+    const std::uint8_t* const section = read(first + i * kSectionBytes, kSectionBytes);
+    if (section == nullptr) break;
+    if ((pe::WordAt(section + 36) & kIsWritable) == 0) continue;
+    const std::uint64_t begin = image + pe::WordAt(section + 12);
+    data.push_back({begin, begin + pe::WordAt(section + 8)});
+  }
+  return data;
 }
 
 // A range that is read may have pages that cannot be.

@@ -24,12 +24,15 @@ struct MemoryRange {
   bool is_readable = false;  // false: without access, or guarded
   bool is_writable = false;
   bool is_guard = false;  // the system makes it accessible when it is touched
+  // It is a view of a file of Windows' own, such as tables of a locale, which nobody writes.
+  bool is_system_file = false;
 };
 
 // A program or library as it is mapped.
 struct ImageModule {
   AddressRange range;
   std::string path;
+  std::vector<AddressRange> data;  // its sections that were made to be written
 };
 
 class ProcessMemory {
@@ -58,6 +61,7 @@ class ProcessMemory {
   Words At(std::uint64_t begin, std::uint64_t end);
 
  private:
+  [[nodiscard]] std::vector<AddressRange> DataOf(std::uint64_t image) const;
   static constexpr std::uint64_t kPieceBytes = 1U << 18;
   using Piece = std::unique_ptr<std::uint64_t[]>;
 

@@ -45,6 +45,9 @@ NamedRoot RootNamer::NameOf(const RootPlace& place) const {
     const FileAddress at{module.path, place.address - module.range.begin};
     return {GlobalText(at), at};
   }
+  if (is_heap_(place.address)) {
+    return {"what may be freed memory, or a block that Windows has made for itself"};
+  }
   return {MappingText(place.address)};
 }
 

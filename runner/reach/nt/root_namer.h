@@ -1,7 +1,9 @@
 // Names what holds blocks.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runner/reach/holders.h"
@@ -14,15 +16,16 @@ namespace leakgate {
 // it is in. The process may run meanwhile: names come from copies and from files on disk.
 class RootNamer {
  public:
-  // All arguments must outlive the object. `objects` has names of what holds blocks without an
-  // address.
+  // All arguments must outlive the object. `is_heap` tells whether an address is in a heap, between
+  // blocks. `objects` has names of what holds blocks without an address.
   RootNamer(const std::vector<MemoryRange>& memory, const std::vector<ImageModule>& modules,
             const std::vector<StoppedThread>& threads, const std::vector<std::string>& objects,
-            Variables& variables)
+            std::function<bool(std::uint64_t)> is_heap, Variables& variables)
       : memory_(memory),
         modules_(modules),
         threads_(threads),
         objects_(objects),
+        is_heap_(std::move(is_heap)),
         variables_(variables) {}
 
   [[nodiscard]] NamedRoot NameOf(const RootPlace& place) const;
@@ -36,6 +39,7 @@ class RootNamer {
   const std::vector<ImageModule>& modules_;
   const std::vector<StoppedThread>& threads_;
   const std::vector<std::string>& objects_;
+  std::function<bool(std::uint64_t)> is_heap_;
   Variables& variables_;
 };
 

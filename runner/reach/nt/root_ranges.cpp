@@ -45,9 +45,10 @@ class RootFinder {
       if (!memory.is_readable || IsStack(memory)) continue;
       if (IsHeap(memory)) {
         AddBetweenBlocks(memory.range);
-      } else if (!memory.is_writable) {
-        Add(memory.range,
-            memory.kind == MemoryKind::kImage ? RootKind::kGlobal : RootKind::kMapping);
+      } else if (memory.kind == MemoryKind::kImage) {
+        AddReadOnlyData(memory);
+      } else if (!memory.is_writable && !memory.is_system_file) {
+        Add(memory.range, RootKind::kMapping);
       }
     }
     return Sorted();
@@ -104,7 +105,22 @@ class RootFinder {
     for (const AddressRange& part : SubtractRanges(range, own_)) roots_.push_back({part, kind});
   }
 
-  // A block's last bytes may be an allocator's.
+  // Of a module, only what it has written before it made it read-only may have pointers.
+  void AddReadOnlyData(const MemoryRange& memory) {
+    if (memory.is_writable) return;
+    for (const ImageModule& module : from_.modules) {
+      if (module.range.begin != memory.allocation) continue;
+      for (const AddressRange& data : module.data) {
+        const AddressRange part{std::max(data.begin, memory.range.begin),
+                                std::min(data.end, memory.range.end)};
+        if (part.begin < part.end) Add(part, RootKind::kGlobal);
+      }
+    }
+  }
+
+  // In front of each block, the heap has 16 bytes of its own, and a block takes 32 at least, with
+  // these. So there is no other one between two that are nearer to each other.
+  static constexpr std::uint64_t kLeastBytesWithBlock = 48;
   void AddBetweenBlocks(AddressRange range) {
     const auto begin = std::lower_bound(from_.heap.blocks.begin(), from_.heap.blocks.end(),
                                         range.begin, [](const LiveBlock& block, std::uint64_t at) {
@@ -113,10 +129,12 @@ class RootFinder {
     std::uint64_t at = range.begin;
     for (auto block = begin; block != from_.heap.blocks.end() && block->address < range.end;
          ++block) {
-      if (at < block->address) Add({at, block->address}, RootKind::kMapping);
+      if (at + kLeastBytesWithBlock <= block->address) {
+        Add({at, block->address}, RootKind::kHeap);
+      }
       at = std::max(at, (block->address + block->size_bytes + 7) & ~std::uint64_t{7});
     }
-    if (at < range.end) Add({at, range.end}, RootKind::kMapping);
+    if (at < range.end) Add({at, range.end}, RootKind::kHeap);
   }
 
   // From the stack pointer on, up to the end of what is committed there.

@@ -20,7 +20,7 @@
 namespace leakgate {
 
 // The kind that says most about a holder comes first.
-enum class RootKind { kGlobal, kMapping, kStack };
+enum class RootKind { kGlobal, kMapping, kHeap, kStack };
 
 struct RootRange {
   AddressRange range;

@@ -73,18 +73,19 @@ TracedProcess::TracedProcess(const TraceRequest& request) {
       ::TerminateProcess(made.hProcess, 42);
       continue;
     }
-    Answer();
+    Answer(request.looks_at);
     ::SetEvent(HandleOf(reply));
   }
   ::GetExitCodeProcess(made.hProcess, &exit_code_);
 }
 
-void TracedProcess::Answer() {
+void TracedProcess::Answer(const LookAtWindow& looks_at) {
   Mailbox& mailbox = region_->mailbox();
   const std::uint32_t request = mailbox.request.load(std::memory_order_acquire);
   if (static_cast<Question>(mailbox.question) == Question::kJudge) {
     judged_.push_back(
         {region().Window(mailbox.window).name, BySize(Must(region().LiveBlocks(mailbox.window)))});
+    if (looks_at) looks_at(region(), mailbox.window, mailbox.tid);
   }
   mailbox.over_budget = 0;
   mailbox.text_length = 0;

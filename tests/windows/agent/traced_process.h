@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -20,12 +21,17 @@ struct Judged {
   BlocksBySize blocks;
 };
 
+// Looks at a process whose thread `asking_tid` waits for the verdict on `window`.
+using LookAtWindow =
+    std::function<void(const RegionReader& region, std::uint32_t window, int asking_tid)>;
+
 struct TraceRequest {
   std::string fixture;  // its file's name, in the folder of this program
   std::vector<std::string> arguments;
   std::uint32_t stack_events = kDefaultStackEvents;
   bool kills_at_first_question = false;
   std::string agent = "leakgate_agent64.dll";
+  LookAtWindow looks_at = nullptr;
 };
 
 class TracedProcess {
@@ -42,7 +48,7 @@ class TracedProcess {
   [[nodiscard]] std::uint64_t Drops() const;
 
  private:
-  void Answer();
+  void Answer(const LookAtWindow& looks_at);
 
   std::unique_ptr<RegionFile> region_;
   unsigned long exit_code_ = 0;

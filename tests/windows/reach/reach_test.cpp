@@ -133,7 +133,8 @@ class Seen {
   [[nodiscard]] const StoppedProcess& stopped() const { return stopped_; }
   [[nodiscard]] std::string HolderOf(std::uint32_t block) {
     Variables variables;
-    const RootNamer namer(ranges_, modules_, stopped_.threads(), {}, variables);
+    const RootNamer namer(
+        ranges_, modules_, stopped_.threads(), {}, [](std::uint64_t) { return false; }, variables);
     return namer.NameOf(marker_.RootOf(block)).name;
   }
 

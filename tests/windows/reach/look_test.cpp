@@ -1,0 +1,123 @@
+// The whole way from a window's blocks to what became of them: a suite is launched with the agent,
+// and each test's blocks are looked at while the suite waits for the verdict.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runner/attribution/code_owner.h"
+#include "runner/attribution/framework_rules.h"
+#include "runner/reach/find_reach.h"
+#include "runner/symbols/symbolizer.h"
+#include "tests/windows/agent/traced_process.h"
+
+namespace leakgate {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+// What became of the blocks of a test: "lost 100 B by Lose" or "retained 100 B by (the test) held
+// by g_global", say.
+using Fates = std::vector<std::string>;
+
+std::string FateOf(const BlockReach& reach) {
+  if (IsLost(reach.reach)) return "lost";
+  return reach.reach == Reach::kRetained ? "retained" : "unknown";
+}
+
+class Judge {
+ public:
+  void Look(const RegionReader& region, std::uint32_t window, int asking_tid) {
+    const std::vector<LiveBlock> blocks = *region.LiveBlocks(window);
+    const Expected<std::vector<BlockReach>> reaches =
+        FindReach({.pid = region.Pid(),
+                   .region = region,
+                   .candidates = blocks,
+                   .variables = variables_,
+                   .names_holder = [](const LiveBlock&) { return true; },
+                   .asking_tid = asking_tid});
+    ASSERT_TRUE(reaches.has_value()) << reaches.error().message;
+    Fates& fates = fates_[region.Window(window).name];
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      const std::vector<Frame> stack = StackOf(region, blocks[i].stack);
+      const std::optional<std::string> rule = MatchFrameworkRule(stack, UnwindEnd::kOutermost);
+      if (rule) {
+        fates.push_back(*rule);
+        continue;
+      }
+      const std::optional<std::size_t> user = FindUserFrame(stack);
+      const BlockReach& reach = (*reaches)[i];
+      fates.push_back(fmt::format(
+          "{} {} B by {}{}", FateOf(reach), blocks[i].size_bytes,
+          user ? stack[*user].function : "nobody",
+          reach.holder
+              ? " held by " + HolderText(*reach.holder, [](std::uint32_t) { return std::string(); })
+              : ""));
+    }
+  }
+
+  [[nodiscard]] const Fates& Of(const std::string& test) { return fates_[test]; }
+
+ private:
+  std::vector<Frame> StackOf(const RegionReader& region, std::uint32_t id) {
+    std::vector<Frame> stack;
+    for (const RawStack::Frame& frame : region.Stack(id).frames) {
+      for (Frame& named : symbolizer_.Symbolize(region.ModuleOf(frame.module), frame.pc)) {
+        stack.push_back(std::move(named));
+      }
+    }
+    return stack;
+  }
+
+  Symbolizer symbolizer_{IsRuntimeModule};
+  Variables variables_{IsRuntimeModule};
+  std::map<std::string, Fates> fates_;
+};
+
+// The suite is run once for all tests.
+Judge& Judged() {
+  static Judge judge;
+  static const testing::TracedProcess process(
+      {.fixture = "held_suite.exe",
+       .arguments = {},
+       .looks_at = [](const RegionReader& region, std::uint32_t window, int asking_tid) {
+         judge.Look(region, window, asking_tid);
+       }});
+  return judge;
+}
+
+TEST(LookTest, RetainsWhatIsHeldInAnyWay) {
+  for (const char* const test :
+       {"Held.Global", "Held.ThreadLocal", "Held.TlsSlot", "Held.FlsSlot", "Held.Map",
+        "Held.VirtualAlloc", "Held.OtherHeap", "Held.OtherStack"}) {
+    EXPECT_THAT(Judged().Of(test), AllOf(Not(IsEmpty()), Each(Not(StartsWith("lost"))))) << test;
+  }
+}
+
+TEST(LookTest, FindsWhatIsLostAndWhoLostIt) {
+  EXPECT_THAT(Judged().Of("Lost.One"),
+              ::testing::ElementsAre(AllOf(StartsWith("lost 50000 B by "), HasSubstr("::Lose("))));
+  EXPECT_THAT(Judged().Of("Lost.Chain"), AllOf(::testing::SizeIs(2), Each(StartsWith("lost "))));
+  EXPECT_THAT(Judged().Of("Lost.Cycle"), AllOf(::testing::SizeIs(2), Each(StartsWith("lost "))));
+}
+
+TEST(LookTest, NamesTheGlobalThatHoldsABlock) {
+  EXPECT_THAT(Judged().Of("Held.Global"), ::testing::ElementsAre(HasSubstr("g_global (")));
+}
+
+TEST(LookTest, LeavesToGoogleTestAndTheRuntimeWhatTheyKeep) {
+  EXPECT_THAT(Judged().Of("Framework.FailedAssertion"),
+              AllOf(Not(IsEmpty()), Each(StartsWith("gtest."))));
+  EXPECT_THAT(Judged().Of("Held.OtherStack"), ::testing::Contains("libc.threads"));
+}
+
+}  // namespace
+}  // namespace leakgate
