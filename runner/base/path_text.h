@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "runner/base/path_text.h"
+
 namespace leakgate {
 
 [[nodiscard]] inline std::filesystem::path PathOf(std::string_view text) {
@@ -19,12 +21,22 @@ namespace leakgate {
   return {text.begin(), text.end()};
 }
 
+// Returns the last part of a path.
+[[nodiscard]] inline std::string FileNameIn(std::string_view path) {
+  return PathText(PathOf(path).filename());
+}
+
 // Returns whether a path begins with a drive ("C:\src") or a server ("\\build\src"), as only paths
 // of Windows do. The case of letters does not matter in such a path.
 [[nodiscard]] inline bool IsWindowsPath(std::string_view path) {
   const bool has_drive = path.size() > 2 && path[1] == ':' && (path[2] == '\\' || path[2] == '/') &&
                          (path[0] | 0x20) >= 'a' && (path[0] | 0x20) <= 'z';
   return has_drive || path.starts_with("\\\\");
+}
+
+// Returns whether the text of a path is that of an absolute one, of this system or of another.
+[[nodiscard]] inline bool IsAbsolutePath(std::string_view path) {
+  return path.starts_with('/') || IsWindowsPath(path);
 }
 
 // Returns a text that a program has made, such as __FILE__, with '/' for '\' if it is a path of

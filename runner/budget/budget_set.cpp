@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "runner/base/path_text.h"
 #include "runner/budget/apply_limits.h"
 #include "runner/budget/located_json.h"
 
@@ -116,10 +117,10 @@ std::vector<BudgetCandidate> BudgetSet::Candidates(const TestId& test) const {
   if (covering.size() == 1) return {{&covering.front()->file, 0}};
 
   const bool has_source = !test.source_file.empty();
-  const fs::path source = has_source ? Resolve(test.source_file) : fs::path();
+  const fs::path source = has_source ? Resolve(PathOf(test.source_file)) : fs::path();
   // Bazel's runfiles contain links to sources beside the budgets. So the link's own place counts,
   // too.
-  const fs::path link = has_source ? ResolveDirectory(test.source_file) : fs::path();
+  const fs::path link = has_source ? ResolveDirectory(PathOf(test.source_file)) : fs::path();
   std::vector<BudgetCandidate> candidates;
   for (const Entry* entry : covering) {
     const std::ptrdiff_t depth =

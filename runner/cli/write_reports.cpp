@@ -9,6 +9,7 @@
 #include <set>
 #include <string_view>
 
+#include "runner/base/path_text.h"
 #include "runner/cli/installation.h"
 #include "runner/report/formats/source_excerpts.h"
 #include "runner/report/formats/writers.h"
@@ -31,7 +32,7 @@ Expected<std::string> ValueOf(std::string_view name, const std::filesystem::path
                               const RunNaming& surroundings) {
   constexpr std::string_view kVariable = "env:";
   if (name == "pid") return std::to_string(surroundings.pid);
-  if (name == "binary") return std::filesystem::path(surroundings.program).filename().string();
+  if (name == "binary") return FileNameIn(surroundings.program);
   if (name == "shard") return VariableOf(surroundings, kShardIndexVariable).value_or("0");
   if (name == "outputs")
     return VariableOf(surroundings, "TEST_UNDECLARED_OUTPUTS_DIR").value_or(".");
@@ -104,16 +105,16 @@ Expected<std::filesystem::path> ExpandReportPath(const std::filesystem::path& pa
     expanded += value;
     at = end + 1;
   }
-  return std::filesystem::path(expanded);
+  return PathOf(expanded);
 }
 
 ReportSurroundings SurroundingsOfThisProcess() {
   for (const char* const name : {"GITHUB_WORKSPACE", "CI_PROJECT_DIR"}) {
     const std::string root = EnvironmentText(name);
-    if (root.starts_with('/')) return {root, VersionNumber()};
+    if (IsAbsolutePath(root)) return {WithSlashes(root), VersionNumber()};
   }
   std::error_code error;
-  return {std::filesystem::current_path(error).string(), VersionNumber()};
+  return {PathText(std::filesystem::current_path(error)), VersionNumber()};
 }
 
 Expected<AtomicFile> OpenReport(const ReportRequest& report) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runner/attribution/code_owner.h"
+#include "runner/base/path_text.h"
 #include "runner/base/word_table.h"
 #include "runner/region/amount.h"
 #include "runner/result/words.h"
@@ -83,9 +84,7 @@ constexpr std::size_t kMostFrames = 20;
 constexpr std::size_t kWidestAlignedLabel = 60;
 constexpr std::size_t kMostInnerNames = 4;
 
-std::string FileName(const std::string& path) {
-  return std::filesystem::path(path).filename().string();
-}
+std::string FileName(const std::string& path) { return FileNameIn(path); }
 
 // Returns the function of the frame, else its place in its module.
 std::string Label(const Frame& frame) {
@@ -452,13 +451,13 @@ std::string WithRelativePaths(std::string text, const std::string& base_director
 }
 
 std::string RelativePath(std::string_view path, const std::string& base_directory) {
-  const std::filesystem::path normal = std::filesystem::path(path).lexically_normal();
+  const std::filesystem::path normal = PathOf(path).lexically_normal();
   if (base_directory.empty() || !normal.is_absolute()) return std::string(path);
-  const std::filesystem::path base = std::filesystem::path(base_directory).lexically_normal();
-  if (base == base.root_path()) return normal.string();
+  const std::filesystem::path base = PathOf(base_directory).lexically_normal();
+  if (base == base.root_path()) return PathText(normal);
   const std::filesystem::path relative = normal.lexically_relative(base);
   const bool is_below = !relative.empty() && *relative.begin() != ".." && relative != ".";
-  return is_below ? relative.string() : normal.string();
+  return PathText(is_below ? relative : normal);
 }
 
 namespace {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "runner/base/path_text.h"
+
 namespace leakgate {
 namespace {
 
@@ -205,7 +207,7 @@ Expected<void> History::Choose(const HistoryScope& scope) const {
   Statement runs = database_.Prepare("SELECT id, digest, binary FROM runs");
   Statement choose = database_.Prepare("INSERT INTO temp.chosen VALUES(?)");
   while (runs.Step()) {
-    const std::string program = std::filesystem::path(runs.Text(2)).filename().string();
+    const std::string program = FileNameIn(runs.Text(2));
     if (!scope.programs.contains(program) || scope.without.contains(runs.Text(1))) continue;
     choose.Reset().Bind(runs.Number(0)).Step();
   }

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "common/control_protocol.h"
+#include "runner/base/path_text.h"
 #include "runner/host/traced_image.h"
 #include "runner/judge/window_description.h"
 #include "runner/process/image_inspection.h"
@@ -82,7 +83,7 @@ HelloReply FurtherProcesses::Trace(Kind kind, int pid, const std::string& path,
   process->kind = kind;
   const WindowCopy test = program_.Window(window);
   const bool is_test = test.id != 0 && test.kind == WindowKind::kTest;
-  process->child = {.image = std::filesystem::path(path).filename().string(),
+  process->child = {.image = FileNameIn(path),
                     .started_by = is_test ? test.name : "",
                     .test_file = is_test ? SourceFileOf(test, around_.sources) : "",
                     .iteration = test.iteration,

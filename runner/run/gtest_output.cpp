@@ -4,6 +4,7 @@
 #include <pugixml.hpp>
 #include <string_view>
 
+#include "runner/base/path_text.h"
 #include "runner/base/regular_file.h"
 #include "runner/result/gtest_flags.h"
 
@@ -60,7 +61,7 @@ std::filesystem::path DefaultPath(const std::filesystem::path& given, const std:
                                   const char* extension) {
   if (given.empty()) return std::string("test_detail.") + extension;
   if (!given.has_filename()) {
-    return given / (std::filesystem::path(program).filename().string() + "." + extension);
+    return given / (FileNameIn(program) + "." + extension);
   }
   return given;
 }

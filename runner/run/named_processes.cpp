@@ -7,6 +7,7 @@
 #include <iterator>
 #include <thread>
 
+#include "runner/base/path_text.h"
 #include "runner/host/traced_image.h"
 #include "runner/judge/window_description.h"
 #include "runner/process/image_inspection.h"
@@ -20,9 +21,7 @@ namespace {
 // Each one needs two descriptors and much address space.
 constexpr std::size_t kMostUnjudged = 64;
 
-std::string NameOf(const std::string& path) {
-  return std::filesystem::path(path).filename().string();
-}
+std::string NameOf(const std::string& path) { return FileNameIn(path); }
 
 // Returns why no agent can trace it; empty if one can.
 std::string WhyRefused(const std::string& path) {

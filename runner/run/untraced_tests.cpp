@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "runner/base/path_text.h"
 #include "runner/process/image_inspection.h"
 #include "runner/process/process_image.h"
 #include "runner/process/process_tree.h"
@@ -62,7 +63,7 @@ std::vector<std::string> UntracedTests::Doubts() const {
     lines.push_back(
         fmt::format("the tests of {} were not gated: {} started it as another process; run "
                     "leakgate on the test binary itself (leakgate run -- {})",
-                    path, std::filesystem::path(program).filename().string(), path));
+                    path, FileNameIn(program), path));
   }
   return lines;
 }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdio>
 
+#include "runner/base/path_text.h"
 #include "runner/cli/option_values.h"
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
@@ -108,7 +109,7 @@ Expected<std::optional<EarlierResults>> EarlierThan(const MergedRuns& runs,
   LEAKGATE_TRY_ASSIGN(const History history, History::Open(command.history, Database::Mode::kRead));
   HistoryScope scope;
   for (const MergedRun* const run : runs.Sorted()) {
-    scope.programs.insert(fs::path(run->binary).filename().string());
+    scope.programs.insert(FileNameIn(run->binary));
     scope.without.insert(DigestOf(run->place.content));
   }
   LEAKGATE_TRY_ASSIGN(auto moments, history.Totals(scope));

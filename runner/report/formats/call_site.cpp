@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "runner/base/path_text.h"
 #include "runner/report/finding_text.h"
 #include "runner/symbols/name_text.h"
 
@@ -57,7 +58,7 @@ std::string FrameName(const Frame& frame) {
 FilePosition PositionOf(const Finding& finding, const std::string& root) {
   for (const Frame* const frame : UserFrames(finding)) {
     std::string file = RelativePath(frame->file, root);
-    if (!file.empty() && file.front() != '/') return {std::move(file), frame->line};
+    if (!file.empty() && !IsAbsolutePath(file)) return {std::move(file), frame->line};
   }
   for (std::size_t i = finding.user_frame.value_or(0); i < finding.stack.size(); ++i) {
     const Frame& frame = finding.stack[i];

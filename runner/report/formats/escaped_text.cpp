@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "runner/base/path_text.h"
 #include "runner/report/style.h"
 
 namespace leakgate {
@@ -104,7 +105,11 @@ std::string MarkdownText(std::string_view text) {
 }
 
 std::string UriOf(std::string_view path) {
-  std::string uri = path.starts_with('/') ? "file://" : "";
+  std::string uri = IsAbsolutePath(path) ? "file://" : "";
+  if (IsWindowsPath(path)) {  // file:///C:/src
+    uri.append("/").append(path.substr(0, 2));
+    path.remove_prefix(2);
+  }
   for (const char c : path) {
     uri += IsUnreservedInPath(c) ? std::string(1, c)
                                  : fmt::format("%{:02X}", static_cast<unsigned char>(c));

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runner/base/path_text.h"
 #include "runner/base/word_table.h"
 #include "runner/report/formats/escaped_text.h"
 #include "runner/report/formats/issue.h"
@@ -52,7 +53,7 @@ Json Driver(const std::string& version) {
 // Relative paths are below the root. An absolute one needs no base.
 Json ArtifactLocation(const std::string& path, bool has_root) {
   Json location = {{"uri", UriOf(path)}};
-  if (has_root && !path.starts_with('/')) location["uriBaseId"] = "SRCROOT";
+  if (has_root && !IsAbsolutePath(path)) location["uriBaseId"] = "SRCROOT";
   return location;
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "runner/base/path_text.h"
 #include "runner/base/regular_file.h"
 
 namespace leakgate {
@@ -33,12 +34,16 @@ bool IsCalledLikeASource(const fs::path& name) {
 
 // `root` has no links. If it is empty, everything is below it.
 bool IsBelow(const std::string& name, const std::string& root) {
-  return root.empty() || root == "/" || name.starts_with(root + "/");
+  if (root.empty() || root == "/") return true;
+  if (!IsWindowsPath(name)) return name.starts_with(root + "/");
+  std::string folded = FoldedPath(name);
+  if (folded.starts_with("//?/")) folded.erase(0, 4);  // as the system spells it
+  return folded.starts_with(FoldedPath(root) + "/");
 }
 
 std::optional<std::string> ReadBelow(const std::string& root, const std::string& file) {
   constexpr std::uint64_t kMostFileBytes = 4UL * 1024 * 1024;
-  const auto opened = OpenRegularFileIf(fs::path(root) / file, [&](const std::string& name) {
+  const auto opened = OpenRegularFileIf(PathOf(root) / PathOf(file), [&](const std::string& name) {
     return IsBelow(name, root) && IsCalledLikeASource(name);
   });
   if (!opened) return std::nullopt;
@@ -133,7 +138,7 @@ Expected<ReadSource> SourcesBelow(const fs::path& root) {
         fmt::format("--source-root {}: no such directory; correct the path", root.string()));
   }
   return ReadSource(
-      [root = canonical.string()](const std::string& file) { return ReadBelow(root, file); });
+      [root = PathText(canonical)](const std::string& file) { return ReadBelow(root, file); });
 }
 
 void SourceExcerpts::Want(const std::string& file, int line, SourceRank rank) {

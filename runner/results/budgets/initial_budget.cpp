@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "runner/base/path_text.h"
 #include "runner/budget/wording.h"
 #include "runner/results/budgets/initial_entries.h"
 
@@ -34,8 +35,7 @@ InitialBudget MakeInitialBudget(const std::string& component, const RunResult& r
                                                     lost.bytes, lost.blocks);
   return {
       fmt::format("{{\n  \"component\": {},\n  \"binaries\": [{}],\n{}  \"allowances\": {}\n}}\n",
-                  Quoted(component),
-                  Quoted(std::filesystem::path(result.binary).filename().string()), limits, list),
+                  Quoted(component), Quoted(FileNameIn(result.binary)), limits, list),
       found.StillFailing()};
 }
 

@@ -29,5 +29,16 @@ TEST(PathTextTest, FoldsTheCaseOfAscii) {
   EXPECT_EQ(FoldedPath("C:\\Src\\\xc3\x84.CPP"), "c:/src/\xc3\x84.cpp");
 }
 
+TEST(PathTextTest, TakesTheLastPartForTheFileName) {
+  EXPECT_EQ(FileNameIn("/src/net_test"), "net_test");
+  EXPECT_EQ(FileNameIn("net_test"), "net_test");
+}
+
+TEST(PathTextTest, KnowsAbsolutePathsOfAnySystem) {
+  EXPECT_TRUE(IsAbsolutePath("/src"));
+  EXPECT_TRUE(IsAbsolutePath("C:/src"));
+  EXPECT_FALSE(IsAbsolutePath("src/C:/x"));
+}
+
 }  // namespace
 }  // namespace leakgate
