@@ -4,8 +4,10 @@
 #include <winternl.h>
 
 #include <atomic>
+#include <cstring>
 
 #include "plugin/agent/nt/image.h"
+#include "plugin/agent/nt/memory_maps.h"
 #include "plugin/agent/nt/ntdll.h"
 
 namespace leakgate::agent {
@@ -29,24 +31,49 @@ constexpr std::size_t kPoolBytes = 1 << 16;
 constinit char* g_pool = nullptr;
 constinit std::size_t g_pool_left = 0;
 
+// Returns memory for a path; nullptr if there is none.
+char* TakeFromPool(std::size_t bytes) {
+  if (g_pool_left < bytes) {
+    const std::size_t wanted = bytes < kPoolBytes ? kPoolBytes : bytes;
+    g_pool = static_cast<char*>(
+        ::VirtualAlloc(nullptr, wanted, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE));
+    g_pool_left = g_pool == nullptr ? 0 : wanted;
+    if (g_pool == nullptr) return nullptr;
+  }
+  char* const taken = g_pool;
+  g_pool += bytes;
+  g_pool_left -= bytes;
+  return taken;
+}
+
+constinit PathBuffer g_path = {};  // of the library that comes at the moment
+
+// A library that comes again has the path that it had.
 const char* KeepPath(const UNICODE_STRING& path) {
   const int letters = path.Length / static_cast<int>(sizeof(wchar_t));
-  const auto most = static_cast<std::size_t>(letters) * 3 + 1;  // in UTF-8
-  if (g_pool_left < most) {
-    const std::size_t bytes = most < kPoolBytes ? kPoolBytes : most;
-    g_pool = static_cast<char*>(
-        ::VirtualAlloc(nullptr, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE));
-    g_pool_left = g_pool == nullptr ? 0 : bytes;
-    if (g_pool == nullptr) return "";
+  const int length = ::WideCharToMultiByte(CP_UTF8, 0, path.Buffer, letters, g_path.text,
+                                           sizeof(g_path.text) - 1, nullptr, nullptr);
+  g_path.text[length] = '\0';
+  const std::size_t bytes = static_cast<std::size_t>(length) + 1;
+  for (std::uint32_t i = g_count.load(std::memory_order_relaxed); i > 0; --i) {
+    const char* const known = g_entries[i - 1].path;
+    if (std::strlen(known) + 1 == bytes && std::memcmp(known, g_path.text, bytes) == 0)
+      return known;
   }
-  const int length = ::WideCharToMultiByte(CP_UTF8, 0, path.Buffer, letters, g_pool,
-                                           static_cast<int>(most) - 1, nullptr, nullptr);
-  const char* const kept = g_pool;
-  const std::size_t used = static_cast<std::size_t>(length < 0 ? 0 : length) + 1;
-  g_pool[used - 1] = '\0';
-  g_pool += used;
-  g_pool_left -= used;
+  char* const kept = TakeFromPool(bytes);
+  if (kept == nullptr) return "";
+  std::memcpy(kept, g_path.text, bytes);
   return kept;
+}
+
+// Returns where the next library goes: in the place of one that has gone, where there is no other.
+// Returns kMostEntries if all are there.
+std::uint32_t FindPlace() {
+  const std::uint32_t count = g_count.load(std::memory_order_relaxed);
+  if (count < kMostEntries) return count;
+  std::uint32_t place = 0;
+  while (place < count && g_entries[place].begin.load(std::memory_order_relaxed) != 0) ++place;
+  return place;
 }
 
 void Add(std::uint64_t base, std::uint64_t bytes, const UNICODE_STRING& path) {
@@ -54,12 +81,13 @@ void Add(std::uint64_t base, std::uint64_t bytes, const UNICODE_STRING& path) {
   for (std::uint32_t i = 0; i < count; ++i) {
     if (g_entries[i].begin.load(std::memory_order_relaxed) == base) return;
   }
-  if (count == kMostEntries) return;
-  Entry& entry = g_entries[count];
+  const std::uint32_t place = FindPlace();
+  if (place == kMostEntries) return;
+  Entry& entry = g_entries[place];
   entry.end = base + bytes;
   entry.path = KeepPath(path);
   entry.begin.store(base, std::memory_order_release);
-  g_count.store(count + 1, std::memory_order_release);
+  if (place == count) g_count.store(count + 1, std::memory_order_release);
 }
 
 void Remove(std::uint64_t base) {

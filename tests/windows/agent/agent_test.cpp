@@ -69,6 +69,23 @@ TEST(AgentTest, RecordsWhatLibrariesThatAreLoadedLaterAllocate) {
                                      Pair(130'003, 1)));  // malloc of another runtime
 }
 
+TEST(AgentTest, CountsAllocationsAndFreesByStackWhereThatIsAskedFor) {
+  const TracedProcess traced(
+      {.fixture = "four_threads.exe",
+       .stack_events = kDefaultStackEvents | kStacksOfFree | kCountsAllocations});
+
+  EXPECT_EQ(traced.exit_code(), 0u);
+  EXPECT_EQ(traced.Drops(), 0u);
+  std::int64_t allocated = 0;
+  for (const auto& stack : traced.region().AllocatedBy()) allocated += stack.amount.blocks;
+  std::int64_t freed = 0;
+  for (const auto& stack : traced.region().FreedBy()) freed += stack.amount.blocks;
+  // The agent's trial allocation counts here alone.
+  EXPECT_EQ(allocated,
+            static_cast<std::int64_t>(traced.region().CurrentTotals().allocated_blocks) + 1);
+  EXPECT_EQ(freed, static_cast<std::int64_t>(traced.region().CurrentTotals().freed_blocks));
+}
+
 TEST(AgentTest, ForgetsTheBlocksOfAHeapThatIsDestroyed) {
   const TracedProcess traced({.fixture = "destroyed_heap.exe"});
 

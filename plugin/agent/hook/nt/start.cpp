@@ -68,9 +68,13 @@ void Fail(AgentFailure failure) {
                            std::memory_order_release);
 }
 
+// Set once threads can be told apart.
+constinit bool g_has_threads = false;
+
 bool StartTables() {
   constexpr int kNoDescriptor = -1;
-  if (!PrepareThreadLocals() || !g_live_map.Start(kNoDescriptor)) return false;
+  g_has_threads = PrepareThreadLocals();
+  if (!g_has_threads || !g_live_map.Start(kNoDescriptor)) return false;
   g_modules.Restart();
   RestartAllowances();
   RestartFreeErrors();
@@ -141,7 +145,7 @@ void PrepareBoundary() {}
 extern "C" BOOL WINAPI leakgate_library_entry(HINSTANCE agent, DWORD reason, void* is_exit) {
   using namespace leakgate::agent;
   if (reason == DLL_PROCESS_ATTACH) Start(agent);
-  if (reason == DLL_THREAD_DETACH && g_region.base != nullptr) {
+  if (reason == DLL_THREAD_DETACH && g_has_threads) {
     EndThread();
     EndThreadLocals();
   }
