@@ -43,6 +43,7 @@ export const CAUSE = {
   free_errors: 3,
   violations: 4,
   remedy: 5,
+  is_led: 6,
 } as const;
 
 // A run without its windows.
