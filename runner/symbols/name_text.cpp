@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <mutex>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -222,8 +224,13 @@ std::string SourcePath(const char* directory, const char* file) {
 
 // The stacks of a run share most of their frames, and each is asked for its name several times.
 std::string QualifiedNameOf(std::string_view function) {
+  using Names = std::unordered_map<std::string, std::string, TextHash, std::equal_to<>>;
   constexpr std::size_t kMostKnown = 4096;
-  thread_local std::unordered_map<std::string, std::string, TextHash, std::equal_to<>> known;
+  // Not of each thread: mingw-w64 frees a thread's variables before it runs their destructors. Never
+  // destroyed, because other threads may still use it when the process exits.
+  static std::mutex& mutex = *new std::mutex;
+  static Names& known = *new Names;
+  const std::lock_guard lock(mutex);
   const auto found = known.find(function);
   if (found != known.end()) return found->second;
   if (known.size() == kMostKnown) known.clear();

@@ -93,6 +93,9 @@ Expected<StoppedProcess> StoppedProcess::Stop(int pid) {
   StoppedProcess stopped(pid);
   stopped.process_ =
       ::OpenProcess(PROCESS_VM_READ | PROCESS_QUERY_INFORMATION, FALSE, static_cast<DWORD>(pid));
+  if (stopped.process_ == nullptr && ::GetLastError() == ERROR_INVALID_PARAMETER) {
+    return InconclusiveError(fmt::format("PID {} has ended", pid));
+  }
   if (stopped.process_ == nullptr) return StopError(pid, "the memory cannot be read");
   for (int round = 0;; ++round) {
     LEAKGATE_TRY_ASSIGN(const bool has_new, stopped.StopNewThreads());

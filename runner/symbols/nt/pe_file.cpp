@@ -193,6 +193,20 @@ std::optional<PeFile::Function> PeFile::FunctionAt(std::uint64_t address) const 
   return function;
 }
 
+namespace {
+
+// Sections have symbols, too: ".text$_ZN3net4PoolC1Ev". Of a library whose local symbols were
+// removed, they are all that names a function.
+std::string FunctionOfSection(std::string symbol) {
+  for (const std::string_view prefix :
+       {".text$", ".text.startup.", ".text.unlikely.", ".text.hot."}) {
+    if (symbol.starts_with(prefix)) return symbol.substr(prefix.size());
+  }
+  return symbol;
+}
+
+}  // namespace
+
 std::vector<PeFile::Symbol> PeFile::ReadSymbols() const {
   constexpr std::uint8_t kExternal = 2;
   constexpr std::uint8_t kStatic = 3;
@@ -205,8 +219,7 @@ std::vector<PeFile::Symbol> PeFile::ReadSymbols() const {
     i += at[17];  // what belongs to it
     const bool has_place = section != 0 && section < sections_.size();
     if (!has_place || (storage != kExternal && storage != kStatic)) continue;
-    std::string name = SymbolName(at);
-    // Sections have symbols, too: ".text$_ZN3net4PoolC1Ev".
+    std::string name = FunctionOfSection(SymbolName(at));
     if (!name.empty() && !name.starts_with('.')) {
       symbols.push_back(
           {sections_[section].begin + std::uint64_t{WordAt(at + 8)}, std::move(name)});
