@@ -74,7 +74,9 @@ Unexpected EndedError(int pid) {
   return InconclusiveError(fmt::format("the process with PID {} has ended", pid));
 }
 
+// On Linux the first thread has the number of the process, so callers ask for that by it.
 bool HasDied(int pid, int tid) {
+  if (tid == pid) return HasNoMemory(pid);
   const UniqueFd thread = OpenThreadOf(tid);
   // A thread's number may belong to another process by now.
   if (!thread || GetProcessIdOfThread(HandleOf(thread)) != static_cast<DWORD>(pid)) return true;
