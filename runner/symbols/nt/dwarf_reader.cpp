@@ -5,9 +5,8 @@
 #include <libdwarf/libdwarf.h>
 
 #include <algorithm>
+#include <chrono>
 #include <deque>
-#include <map>
-#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -17,6 +16,9 @@
 namespace leakgate {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kPatience(500);  // for the variables of one file
 constexpr int kMostDepth = 64;
 constexpr int kMostOrigins = 8;
 
@@ -219,6 +221,8 @@ struct DwarfReader::Parts {
   Dwarf_Debug dwarf = nullptr;
   std::deque<Unit> units;
   RangeMap<Unit*> unit_by_address;
+  Clock::duration spent{};  // in search of variables
+  bool had_time = true;
 };
 
 // Addresses in DWARF count from where the linker wants the image to be.
@@ -550,9 +554,19 @@ std::vector<DebugFunction> DwarfReader::FunctionsAt(std::uint64_t address) {
   return functions;
 }
 
+bool DwarfReader::HadTime() const { return parts_->had_time; }
+
 std::optional<Variable> DwarfReader::VariableAt(std::uint64_t address) {
   for (Parts::Unit& unit : parts_->units) {
-    parts_->ReadScopes(unit);
+    if (!unit.has_functions) {
+      if (parts_->spent >= kPatience) {
+        parts_->had_time = false;
+        return std::nullopt;
+      }
+      const Clock::time_point begin = Clock::now();
+      parts_->ReadScopes(unit);
+      parts_->spent += Clock::now() - begin;
+    }
     const auto found = unit.variables.find(address);
     if (found == unit.variables.end()) continue;
     Die die = parts_->At(found->second);

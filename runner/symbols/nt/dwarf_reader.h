@@ -28,8 +28,11 @@ class DwarfReader {
   // Empty if no unit has the address.
   [[nodiscard]] std::vector<DebugFunction> FunctionsAt(std::uint64_t address);
 
-  // Returns the variable that begins at `address`: a global, or a static one of any kind.
+  // Returns the variable that begins at `address`: a global, or a static one of any kind. All calls
+  // together read new parts of the debug information for half a second at most.
   [[nodiscard]] std::optional<Variable> VariableAt(std::uint64_t address);
+  // Returns false if there was too little time for that.
+  [[nodiscard]] bool HadTime() const;
 
   // Calls `use(name, directory)` for each unit, with the name of its source file as the compiler
   // was given it.

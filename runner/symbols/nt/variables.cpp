@@ -40,7 +40,10 @@ class PeVariableFile final : public VariableFile {
     return std::nullopt;
   }
 
-  [[nodiscard]] bool TellsAll() override { return opened_ != nullptr && opened_->IsWhole(); }
+  [[nodiscard]] bool TellsAll() override {
+    if (opened_ == nullptr || !opened_->IsWhole()) return false;
+    return opened_->dwarf() == nullptr || opened_->dwarf()->HadTime();
+  }
 
  private:
   std::unique_ptr<OpenedPe> opened_;
