@@ -13,6 +13,7 @@
 #include "runner/reach/nt/root_namer.h"
 #include "runner/reach/nt/root_ranges.h"
 #include "runner/reach/nt/stopped_process.h"
+#include "runner/reach/nt/windows_of.h"
 
 namespace leakgate {
 
@@ -82,6 +83,9 @@ class Look {
     const bool awaits_any =
         std::any_of(process_.threads.begin(), process_.threads.end(),
                     [](const StoppedThread& thread) { return thread.awaits_input_or_output; });
+    if (HasLostBlocks() && HasWindows(request_.pid, process_.threads, process_.modules)) {
+      HoldBy("the data of a window, which cannot be read,");
+    }
     if (HasLostBlocks() && awaits_any) HoldBy("an input or output that a thread has begun");
   }
 

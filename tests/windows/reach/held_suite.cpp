@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 #include <windows.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <map>
-#include <memory>
 #include <string>
 #include <thread>
 
@@ -20,28 +20,46 @@ std::map<int, std::string>& Cache() {
   return cache;
 }
 
+// Wine's heaps have addresses like everyday numbers, for which nearly everything is an odd pointer.
+// Those of Windows lie above 4 GiB, as this one does.
+HANDLE HighHeap() {
+  static const HANDLE heap = [] {
+    constexpr std::uintptr_t kHigh = std::uintptr_t{4} << 30;
+    for (std::size_t bytes = std::size_t{1} << 30; bytes >= std::size_t{1} << 16; bytes /= 2) {
+      while (void* const low = ::VirtualAlloc(nullptr, bytes, MEM_RESERVE, PAGE_NOACCESS)) {
+        if (reinterpret_cast<std::uintptr_t>(low) < kHigh) continue;
+        ::VirtualFree(low, 0, MEM_RELEASE);
+        break;
+      }
+    }
+    return ::HeapCreate(0, 1 << 20, 0);
+  }();
+  return heap;
+}
+
 // So large that no freed memory has pointers to what was there before.
 constexpr std::size_t kFresh = 50'000;
+__attribute__((noinline)) void* Fresh() {
+  return ::HeapAlloc(HighHeap(), HEAP_ZERO_MEMORY, kFresh);
+}
 
-__attribute__((noinline)) void Lose(std::size_t bytes) {
-  void* volatile block = std::malloc(bytes);
+__attribute__((noinline)) void Lose() {
+  void* volatile block = Fresh();
   block = nullptr;
 }
 
 __attribute__((noinline)) void LoseChain() {
-  void** volatile first = static_cast<void**>(std::calloc(1, kFresh));
-  first[0] = std::malloc(kFresh);
+  void** volatile first = static_cast<void**>(Fresh());
+  first[0] = Fresh();
   first = nullptr;
 }
 
-struct Node {
-  char bytes[kFresh];
-  std::shared_ptr<Node> next;
-};
 __attribute__((noinline)) void LoseCycle() {
-  const auto first = std::make_shared<Node>();
-  first->next = std::make_shared<Node>();
-  first->next->next = first;
+  void** volatile first = static_cast<void**>(Fresh());
+  void** volatile second = static_cast<void**>(Fresh());
+  first[1] = second;
+  second[2] = first;
+  first = second = nullptr;
 }
 
 // Overwrites what ended functions have left on the stack, and what Wine has left on its own when
@@ -85,7 +103,7 @@ TEST(Held, OtherStack) {
   ::WaitForSingleObject(ready, INFINITE);
 }
 TEST(Lost, One) {
-  Lose(kFresh);
+  Lose();
   Scrub();
 }
 TEST(Lost, Chain) {
@@ -99,4 +117,18 @@ TEST(Lost, Cycle) {
 TEST(Framework, FailedAssertion) {
   SCOPED_TRACE("kept");
   EXPECT_TRUE(false);
+}
+
+// The last one: while there is a window, nothing counts as lost.
+TEST(HeldByWindow, UserData) {
+  const HMODULE user = ::LoadLibraryW(L"user32.dll");
+  const auto create = reinterpret_cast<decltype(&::CreateWindowExW)>(
+      reinterpret_cast<void*>(::GetProcAddress(user, "CreateWindowExW")));
+  const auto set = reinterpret_cast<decltype(&::SetWindowLongPtrW)>(
+      reinterpret_cast<void*>(::GetProcAddress(user, "SetWindowLongPtrW")));
+  const HWND window =
+      create(0, L"STATIC", L"", 0, 0, 0, 0, 0, HWND_MESSAGE, nullptr, nullptr, nullptr);
+  if (window == nullptr) GTEST_SKIP() << "there are no windows here";
+  set(window, GWLP_USERDATA, reinterpret_cast<LONG_PTR>(Fresh()));
+  Scrub();
 }

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -45,7 +46,9 @@ class Judge {
                    .names_holder = [](const LiveBlock&) { return true; },
                    .asking_tid = asking_tid});
     ASSERT_TRUE(reaches.has_value()) << reaches.error().message;
-    Fates& fates = fates_[region.Window(window).name];
+    const std::string name = region.Window(window).name;
+    if (name == "Framework.FailedAssertion") CountLostOfAll(region);
+    Fates& fates = fates_[name];
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       const std::vector<Frame> stack = StackOf(region, blocks[i].stack);
       const std::optional<std::string> rule = MatchFrameworkRule(stack, UnwindEnd::kOutermost);
@@ -64,9 +67,17 @@ class Judge {
     }
   }
 
+  [[nodiscard]] int lost_of_all() const { return lost_of_all_; }
   [[nodiscard]] const Fates& Of(const std::string& test) { return fates_[test]; }
 
  private:
+  void CountLostOfAll(const RegionReader& region) {
+    const Expected<HeapReach> all = FindReachOfAll(
+        {.pid = region.Pid(), .region = region, .candidates = {}, .variables = variables_});
+    ASSERT_TRUE(all.has_value()) << all.error().message;
+    lost_of_all_ =
+        static_cast<int>(std::count_if(all->reaches.begin(), all->reaches.end(), IsLost));
+  }
   std::vector<Frame> StackOf(const RegionReader& region, std::uint32_t id) {
     std::vector<Frame> stack;
     for (const RawStack::Frame& frame : region.Stack(id).frames) {
@@ -80,6 +91,7 @@ class Judge {
   Symbolizer symbolizer_{IsRuntimeModule};
   Variables variables_{IsRuntimeModule};
   std::map<std::string, Fates> fates_;
+  int lost_of_all_ = -1;  // not asked yet
 };
 
 // The suite is run once for all tests.
@@ -107,6 +119,15 @@ TEST(LookTest, FindsWhatIsLostAndWhoLostIt) {
               ::testing::ElementsAre(AllOf(StartsWith("lost 50000 B by "), HasSubstr("::Lose("))));
   EXPECT_THAT(Judged().Of("Lost.Chain"), AllOf(::testing::SizeIs(2), Each(StartsWith("lost "))));
   EXPECT_THAT(Judged().Of("Lost.Cycle"), AllOf(::testing::SizeIs(2), Each(StartsWith("lost "))));
+}
+
+TEST(LookTest, RetainsAllWhereAWindowMayHoldIt) {
+  for (const std::string& fate : Judged().Of("HeldByWindow.UserData"))
+    EXPECT_THAT(fate, Not(StartsWith("lost")));
+}
+
+TEST(LookTest, TellsOfAllBlocksOfTheProcessAtOnce) {
+  EXPECT_GE(Judged().lost_of_all(), 5) << "after the suite of lost blocks";
 }
 
 TEST(LookTest, NamesTheGlobalThatHoldsABlock) {
