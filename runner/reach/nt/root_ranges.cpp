@@ -54,11 +54,12 @@ class RootFinder {
     return Sorted();
   }
 
-  // The system guards the ends of stacks, and takes the guard away by itself.
+  // The system guards the ends of stacks, and takes the guard away by itself. Heaps guard their own
+  // pages.
   [[nodiscard]] bool HasMemoryWithoutAccess() const {
     return std::any_of(from_.memory.begin(), from_.memory.end(), [this](const MemoryRange& memory) {
       return !memory.is_readable && !memory.is_guard && memory.kind == MemoryKind::kPrivate &&
-             !IsStack(memory) && !SubtractRanges(memory.range, own_).empty();
+             !IsStack(memory) && !IsHeap(memory) && !SubtractRanges(memory.range, own_).empty();
     });
   }
 

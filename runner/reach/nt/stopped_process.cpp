@@ -119,11 +119,12 @@ Expected<bool> StoppedProcess::StopNewThreads() {
     if (thread == nullptr && ::GetLastError() == ERROR_INVALID_PARAMETER) continue;  // it has ended
     if (thread == nullptr) return StopError(pid_, "a thread cannot be opened");
     if (::SuspendThread(thread) == static_cast<DWORD>(-1)) {
+      const DWORD error = ::GetLastError();
       const bool has_ended = ::WaitForSingleObject(thread, 0) == WAIT_OBJECT_0;
       ::CloseHandle(thread);
-      if (has_ended) continue;
-      // A thread that is just ending cannot be stopped, nor does it end before others have run.
-      if (::GetLastError() == ERROR_ACCESS_DENIED) continue;
+      // A thread that is just ending cannot be stopped. It is seen again when all is read.
+      if (has_ended || error == ERROR_ACCESS_DENIED) continue;
+      ::SetLastError(error);
       return StopError(pid_, "a thread cannot be stopped");
     }
     held_.push_back({tid, thread});

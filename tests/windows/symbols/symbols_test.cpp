@@ -60,14 +60,22 @@ class Symbols : public ::testing::TestWithParam<const char*> {
     return reinterpret_cast<Function>(reinterpret_cast<void*>(::GetProcAddress(library_, name)));
   }
 
-  std::vector<Frame> CaptureStack(Symbolizer& symbolizer) const {
+  // The return addresses in the library, innermost first.
+  std::vector<std::uintptr_t> CapturedPcs() const {
     void* pcs[64];
     const auto capture = Find<USHORT (*)(ULONG, void**)>("CaptureStack");
     const USHORT count = capture(std::size(pcs), pcs);
-    std::vector<Frame> frames;
+    std::vector<std::uintptr_t> in_library;
     for (USHORT i = 0; i < count; ++i) {
       const auto pc = reinterpret_cast<std::uintptr_t>(pcs[i]);
-      if (pc < module_.begin || pc >= module_.end) continue;
+      if (pc >= module_.begin && pc < module_.end) in_library.push_back(pc);
+    }
+    return in_library;
+  }
+
+  std::vector<Frame> CaptureStack(Symbolizer& symbolizer) const {
+    std::vector<Frame> frames;
+    for (const std::uintptr_t pc : CapturedPcs()) {
       for (Frame& frame : symbolizer.Symbolize(module_, pc)) frames.push_back(std::move(frame));
     }
     return frames;
@@ -136,6 +144,25 @@ TEST_P(Symbols, AreNotedAsPresent) {
   EXPECT_TRUE(facts.has_symbols);
   EXPECT_TRUE(facts.has_lines);
   EXPECT_TRUE(facts.has_unwind_table);
+}
+
+TEST_P(Symbols, AreKeptForLaterRuns) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() /
+      ("leakgate_symbols_" + std::to_string(::GetCurrentProcessId()));
+  SymbolCache first(folder);
+  Symbolizer reads(nullptr, &first);
+  const std::vector<std::string> read = Texts(CaptureStack(reads));
+  first.Save();
+  SymbolCache second(folder);
+  KeptSymbols* const kept = second.For(module_.path, DebugSource::kAnyFile, module_.build_id);
+  ASSERT_NE(kept, nullptr);
+  const auto pc = CapturedPcs().front() - module_.bias;
+
+  EXPECT_TRUE(kept->Find(KeptSymbols::Kind::kFrames, pc).has_value());
+  Symbolizer finds(nullptr, &second);
+  EXPECT_EQ(Texts(CaptureStack(finds)), read);
+  std::filesystem::remove_all(folder);
 }
 
 std::vector<const char*> Samples() {
