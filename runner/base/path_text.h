@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -12,13 +13,29 @@
 
 namespace leakgate {
 
+// Neither of the next two fails. A text may come from a file that is damaged, and a path of Windows
+// need not be valid: what cannot be converted there is '?', for all but ASCII.
 [[nodiscard]] inline std::filesystem::path PathOf(std::string_view text) {
-  return std::u8string(text.begin(), text.end());
+  try {
+    return std::u8string(text.begin(), text.end());
+  } catch (const std::filesystem::filesystem_error&) {
+    std::u8string ascii(text.begin(), text.end());
+    for (char8_t& c : ascii) c = c < 0x80 ? c : u8'?';
+    return ascii;
+  }
 }
 
 [[nodiscard]] inline std::string PathText(const std::filesystem::path& path) {
-  const std::u8string text = path.generic_u8string();
-  return {text.begin(), text.end()};
+  try {
+    const std::u8string text = path.generic_u8string();
+    return {text.begin(), text.end()};
+  } catch (const std::filesystem::filesystem_error&) {
+    std::string ascii;
+    for (const auto c : path.native()) {
+      ascii += static_cast<std::uint32_t>(c) < 0x80 ? static_cast<char>(c) : '?';
+    }
+    return ascii;
+  }
 }
 
 // Returns the last part of a path.

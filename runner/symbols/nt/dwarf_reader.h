@@ -1,8 +1,8 @@
 // The DWARF debug information of a PE file, as mingw-w64's compilers write it, read by libdwarf.
 // Addresses are relative to the begin of the image.
 //
-// Used by one thread at a time. The debug information is not trusted; libdwarf checks what it
-// reads.
+// Used by one thread at a time. REQUIRES: the file is as its linker has written it
+// (PeFile::IsDamaged). libdwarf checks much of what it reads, but not all.
 #pragma once
 
 #include <cstdint>

@@ -21,7 +21,9 @@ std::unique_ptr<OpenedPe> OpenedPe::Open(const std::string& path, DebugSource so
 }
 
 DwarfReader* OpenedPe::dwarf() {
-  if (!std::exchange(has_opened_dwarf_, true)) dwarf_ = DwarfReader::Open(*file_);
+  // libdwarf is not proof against damaged files.
+  const bool is_first = !std::exchange(has_opened_dwarf_, true);
+  if (is_first && !file_->IsDamaged()) dwarf_ = DwarfReader::Open(*file_);
   return dwarf_.get();
 }
 

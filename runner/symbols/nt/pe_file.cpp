@@ -63,6 +63,7 @@ bool PeFile::ReadHeaders() {
   };
   const std::uint32_t begin = pe::FindHeader(read);
   if (begin == 0) return false;
+  header_ = begin;
   const std::uint8_t* const header = read(begin, pe::kHeaderBytes);
   symbols_ = WordAt(header + 12);
   symbol_count_ = WordAt(header + 16);
@@ -74,6 +75,22 @@ bool PeFile::ReadHeaders() {
   has_pdb_ = identity.length == PeIdentity::kMostBytes;
   build_id_ = HexText({identity.bytes, identity.length});
   return true;
+}
+
+// The sum of all 16-bit words with their carries, and of the size, as the format has it.
+bool PeFile::IsDamaged() const {
+  const std::size_t place = header_ + 24 + 64;
+  const std::uint32_t wanted = WordAt(&file_[place]);
+  if (wanted == 0 || place % 4 != 0) return false;
+  std::uint64_t sum = 0;
+  const std::size_t whole = file_.size() / 4 * 4;
+  for (std::size_t at = 0; at < whole; at += 4) sum += WordAt(&file_[at]);
+  for (std::size_t at = whole; at < file_.size(); ++at) {
+    sum += std::uint64_t{file_[at]} << 8 * (at - whole);
+  }
+  sum -= wanted;
+  while (sum >> 16 != 0) sum = (sum & 0xFFFF) + (sum >> 16);
+  return sum + file_.size() != wanted;
 }
 
 void PeFile::ReadSections(std::uint32_t header) {

@@ -52,6 +52,10 @@ class PeFile {
   // Returns whether the linker has named a PDB for the file.
   [[nodiscard]] bool HasPdb() const { return has_pdb_; }
 
+  // Returns whether the file has other bytes than its linker, or who has signed it, has written.
+  // False if they have left no checksum. Reads the whole file.
+  [[nodiscard]] bool IsDamaged() const;
+
   // The range of a function, or of a part of one, from the table for exceptions.
   struct Function {
     std::uint64_t begin = 0;
@@ -93,6 +97,7 @@ class PeFile {
   std::uint32_t image_bytes_ = 0;
   std::string build_id_;
   bool has_pdb_ = false;
+  std::uint32_t header_ = 0;   // where it is in the file
   std::uint32_t symbols_ = 0;  // where the symbols are in the file
   std::uint32_t symbol_count_ = 0;
 };

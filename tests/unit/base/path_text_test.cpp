@@ -10,6 +10,10 @@ TEST(PathTextTest, IsUtf8InBothDirections) {
   EXPECT_EQ(PathText(PathOf(text)), text);
 }
 
+TEST(PathTextTest, TakesTextsThatAreNoUtf8) {
+  EXPECT_FALSE(PathText(PathOf("/src/\xff\xfe.cpp")).empty());
+}
+
 TEST(PathTextTest, KnowsPathsOfWindowsByDrivesAndServers) {
   EXPECT_TRUE(IsWindowsPath("C:\\src"));
   EXPECT_TRUE(IsWindowsPath("z:/src"));

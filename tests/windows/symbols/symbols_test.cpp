@@ -5,6 +5,7 @@
 #include <windows.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "common/pe_identity.h"
 #include "runner/base/path_text.h"
@@ -163,6 +164,28 @@ TEST_P(Symbols, AreKeptForLaterRuns) {
   Symbolizer finds(nullptr, &second);
   EXPECT_EQ(Texts(CaptureStack(finds)), read);
   std::filesystem::remove_all(folder);
+}
+
+TEST_P(Symbols, OfADamagedFileAreThoseOfItsTableAlone) {
+  const std::filesystem::path copy = OwnFolder() / ("damaged_" + std::string(GetParam()));
+  std::filesystem::copy_file(path_, copy, std::filesystem::copy_options::overwrite_existing);
+  std::unique_ptr<PeFile> whole = PeFile::Open(PathText(copy));
+  ASSERT_NE(whole, nullptr);
+  EXPECT_FALSE(whole->IsDamaged());
+  const PeFile::Bytes information = whole->Contents(".debug_info");
+  if (information.empty()) GTEST_SKIP() << "its debug information is in another file";
+  const std::ptrdiff_t place = information.data() - whole->At(0, 1).data() + 100;
+  whole = nullptr;
+  std::fstream(copy, std::ios::binary | std::ios::in | std::ios::out).seekp(place).put('\x5A');
+  EXPECT_TRUE(PeFile::Open(PathText(copy))->IsDamaged());
+
+  Module module = module_;
+  module.path = PathText(copy);
+  Symbolizer symbolizer;
+  const std::vector<Frame> frames = symbolizer.Symbolize(module, CapturedPcs().front());
+  ASSERT_EQ(frames.size(), 1u);
+  EXPECT_THAT(frames[0].function, HasSubstr("Grow"));
+  EXPECT_EQ(frames[0].line, 0);
 }
 
 std::vector<const char*> Samples() {
