@@ -24,19 +24,21 @@ PAGES = ["docs/troubleshooting.md", "docs/budgets.md"]
 SOURCES = ["runner/attach", "runner/attribution/read_suppressions.cpp", "runner/budget", "runner/cli", "runner/host", "runner/judge", "runner/main.cpp",
            "runner/process", "runner/reach", "runner/recording/event_recorder.cpp", "runner/recording/file", "runner/report/finding_text.cpp", "runner/report/json",
            "runner/report/report_format.cpp", "runner/report/summary_text.cpp", "runner/results/budgets", "runner/results/find_results.cpp",
-           "runner/results/linux", "runner/results/merge_verdict.cpp", "runner/results/merged_runs.cpp",
+           "runner/results/linux", "runner/results/result_text.cpp", "runner/results/merge_verdict.cpp", "runner/results/merged_runs.cpp",
            "runner/results/result_file.cpp", "runner/archive", "runner/run", "runner/profiling", "runner/sessions",
            "runner/snapshot/file", "runner/snapshot/view/make_bundle.cpp", "runner/snapshot/view/show_bundle.cpp",
-           "runner/base/linux/atomic_file.cpp", "runner/base/linux/file_place.cpp", "runner/base/linux/time_limit.cpp",
+           "runner/base/linux/atomic_file.cpp", "runner/base/linux/file_place.cpp", "runner/base/time_limit.cpp",
            "runner/region/damage.cpp", "plugin/listener",
            "plugin/include/leakgate/test_framework.h"]
 # What they print is what was asked for, not a message; doctor's lines say themselves what to do.
-OTHER_FILES = {"doctor.cpp", "help_text.cpp", "command_prose.cpp", "man_page.cpp",
+OTHER_FILES = {"doctor.cpp", "doctor_checks.cpp", "help_text.cpp", "command_prose.cpp", "man_page.cpp",
                "completion_bash.cpp", "completion_zsh.cpp", "completion_fish.cpp",
                "explain.cpp", "documents.cpp", "history_text.cpp",
                "process_resources.cpp", "budget_init.cpp", "initial_budget.cpp", "installation.cpp", "session_text.cpp",
                "snapshot_take.cpp"}
 OTHER_TEXTS = {
+    # a part of a message that says what to do
+    "another processor (machine 0x{:x})",
     # the beginning of a unit
     "[Unit]\nDescription=leakgate traces {} in the session {}\nDocumentation=man:leakgate-session-start(1)",
     # what test frameworks, leakgate's headers and their frames are known by

@@ -22,8 +22,8 @@ thread_local bool t_concludes = false;
   std::this_thread::sleep_until(end);
   EndProcessSaying(
       "leakgate: the timeout was reached, and what had been found could not be reported within 20 "
-      "s more: "
-      "inconclusive\n",
+      "s "
+      "more: inconclusive\n",
       ExitCode::kInconclusive);
 }
 

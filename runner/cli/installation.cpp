@@ -55,9 +55,7 @@ std::string VersionNumber() { return LEAKGATE_VERSION; }
 
 std::string BuildDate() { return LEAKGATE_BUILD_DATE; }
 
-std::filesystem::path FindAgent() {
-  return InstallationRoot() / LEAKGATE_AGENT_FILE;
-}
+std::filesystem::path FindAgent() { return InstallationRoot() / LEAKGATE_AGENT_FILE; }
 
 std::filesystem::path FindDocument(const std::string& name) {
   return InstallationRoot() / "share/doc/leakgate/docs" / (name + ".md");

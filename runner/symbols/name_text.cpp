@@ -226,8 +226,8 @@ std::string SourcePath(const char* directory, const char* file) {
 std::string QualifiedNameOf(std::string_view function) {
   using Names = std::unordered_map<std::string, std::string, TextHash, std::equal_to<>>;
   constexpr std::size_t kMostKnown = 4096;
-  // Not of each thread: mingw-w64 frees a thread's variables before it runs their destructors. Never
-  // destroyed, because other threads may still use it when the process exits.
+  // Not of each thread: mingw-w64 frees a thread's variables before it runs their destructors.
+  // Never destroyed, because other threads may still use it when the process exits.
   static std::mutex& mutex = *new std::mutex;
   static Names& known = *new Names;
   const std::lock_guard lock(mutex);
