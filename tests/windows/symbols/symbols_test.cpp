@@ -168,7 +168,8 @@ TEST_P(Symbols, AreKeptForLaterRuns) {
 
 TEST_P(Symbols, OfADamagedFileAreThoseOfItsTableAlone) {
   const std::filesystem::path copy = OwnFolder() / ("damaged_" + std::string(GetParam()));
-  std::filesystem::copy_file(path_, copy, std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::remove(copy);
+  std::filesystem::copy_file(path_, copy);
   std::unique_ptr<PeFile> whole = PeFile::Open(PathText(copy));
   ASSERT_NE(whole, nullptr);
   EXPECT_FALSE(whole->IsDamaged());
