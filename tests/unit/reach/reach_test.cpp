@@ -153,7 +153,7 @@ TEST(ReachTest, WhatIsLostWithAKnownBlockOfAnotherWindowHasARootOfItsOwn) {
   memory.Add(0x2000, 64, 2, 8);
   memory.Add(0x3000, 64, 3, 8);
   memory.Add(0x4000, 64, 4, 9);
-  for (const std::uint64_t address : {0x1000, 0x2000, 0x3000}) {
+  for (const std::uint64_t address : {0x1000U, 0x2000U, 0x3000U}) {
     memory.Store(address, address + 0x1000);
   }
   const auto look = [&](bool may_lead) {

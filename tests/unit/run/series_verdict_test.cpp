@@ -124,7 +124,7 @@ struct ArrayAndText {
     Finding text = sample::RetainedFinding(of_text);
     text.stack.Edit().front().function = "operator new";
     text_stack = CallStackKey(text);
-    window.budget = sample::NoBudget();
+    window.budget = NoBudget();
     window.findings = {array, text};
     outcome.asked = {AskedOf(array), AskedOf(text)};
   }
