@@ -110,12 +110,14 @@ TEST_P(LostGraphsTest, WhatTestsGaveToAnOwnerOfTheSuitesIsOfOneCause) {
   const GatedRun run = RunByDefault({Fixture("lost_graphs"), "--gtest_filter=LostWithItsSuite.*"},
                                     {"--report", "sarif=" + sarif, "--report", "json=" + report});
   EXPECT_THAT(run.command.standard_error, HasSubstr("1 cause"));
-  EXPECT_THAT(run.command.standard_error,
-              HasSubstr("in 4 blocks of that could be reached only through what LostWithItsSuite"));
+  EXPECT_THAT(
+      run.command.standard_error,
+      HasSubstr("in 4 blocks of that could be reached only through what suite LostWithItsSuite"));
   EXPECT_THAT(json::parse(ReadFile(sarif))["runs"][0]["results"], testing::SizeIs(1));
 
   const CommandResult merged = Leakgate({"merge", report});
-  EXPECT_THAT(merged.standard_error, HasSubstr("could be reached only through what LostWith"));
+  EXPECT_THAT(merged.standard_error,
+              HasSubstr("could be reached only through what suite LostWith"));
 }
 
 TEST_P(LostGraphsTest, AllAmountsAreOfTheWhole) {
