@@ -227,6 +227,12 @@ std::string KeyOf(const Violation& violation, const std::string& site) {
 }  // namespace
 
 LosingSites::LosingSites(const std::vector<WindowResult>& windows) {
+  // Mostly, nothing is lost with a block of another window: then no key of a call site is made.
+  const auto has_led = [](const WindowResult& window) {
+    return std::any_of(window.findings.begin(), window.findings.end(),
+                       [](const Finding& finding) { return !finding.led_from.empty(); });
+  };
+  if (std::none_of(windows.begin(), windows.end(), has_led)) return;
   const auto for_each_lost = [&](Reach reach, const auto& use) {
     for (const WindowResult& window : windows) {
       if (window.verdict != Verdict::kOverBudget) continue;

@@ -90,7 +90,7 @@ class HtmlWriter {
   void WriteWindows(const RunResult& run) {
     text_ += ",\n\"windows\":[";
     bool is_first = true;
-    const LosingSites sites(is_baseline_ ? std::vector<WindowResult>() : run.windows);
+    const LosingSites sites = is_baseline_ ? LosingSites({}) : LosingSites(run.windows);
     for (const WindowResult& window : run.windows) {
       text_ += std::exchange(is_first, false) ? "\n" : ",\n";
       AppendWindow(window, sites, run);
