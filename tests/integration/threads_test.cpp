@@ -120,14 +120,18 @@ TEST_P(SmallStackTest, RunsHandlersThatAllocateAndTellsWhatTheyLeave) {
                          PlaceOf("signal_stack.cpp", "in a handler")}}));
 }
 
-// A signal stack holds what the handler there holds, and else nothing.
-TEST_P(SmallStackTest, HoldsOnlyWhatAHandlerHolds) {
+// A signal stack holds what the code there holds that runs or is suspended, and else nothing.
+TEST_P(SmallStackTest, HoldsOnlyWhatCodeThereHolds) {
   const GatedRun run =
-      RunByDefault({Fixture("signal_stack"), "--gtest_filter=LargeStack.*:UsedStack.*"});
+      RunByDefault({Fixture("signal_stack"), "--gtest_filter=LargeStack.*:UsedStack.*:Suspended*"});
   const auto lost = [&](const std::string& test) { return run.Test(test)["lost"]["bytes"]; };
   EXPECT_EQ(lost("LargeStack.HoldsNothingWhereNoHandlerRuns"), 603) << run.report;
   EXPECT_EQ(lost("LargeStack.HoldsNothingWhereNoHandlerRunsAndNoBlockIs"), 604);
-  EXPECT_EQ(lost("UsedStack.HoldsWhatItsHandlerHolds"), 0);
+  for (const std::string test :
+       {"UsedStack.HoldsWhatItsHandlerHolds", "SuspendedContext.HoldsItsBlocks",
+        "SuspendedHandler.HoldsItsBlocks"}) {
+    EXPECT_EQ(lost(test), 0) << test;
+  }
 }
 
 LEAKGATE_IN_BOTH_MODES(SmallStackTest);

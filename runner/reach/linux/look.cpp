@@ -24,6 +24,7 @@
 #include "runner/reach/linux/process_memory.h"
 #include "runner/reach/linux/root_namer.h"
 #include "runner/reach/linux/root_ranges.h"
+#include "runner/reach/linux/signal_stacks.h"
 #include "runner/reach/unseen_heap.h"
 
 namespace leakgate {
@@ -36,26 +37,6 @@ std::vector<FrozenThread> SkipRedZoneOf(int asking_tid, std::vector<FrozenThread
     if (thread.tid == asking_tid) thread.stack_pointer += kRedZoneBytes;
   }
   return threads;
-}
-
-// Returns the signal stacks on which no handler runs: all words there are dead.
-std::vector<AddressRange> IdleSignalStacks(const std::vector<KeptRange>& kept,
-                                           const std::vector<FrozenThread>& threads,
-                                           const ProcessMemory& memory) {
-  std::vector<AddressRange> idle;
-  if (kept.size() <= kKeptSignalStacks) return idle;
-  const KeptRange& notes = kept[kKeptSignalStacks];
-  memory.ForEachPart({notes.begin, notes.end}, [&](std::uint64_t, Words words) {
-    for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
-      const AddressRange stack{words[i], words[i] + words[i + 1]};
-      const bool is_used =
-          std::any_of(threads.begin(), threads.end(), [&](const FrozenThread& thread) {
-            return thread.stack_pointer == 0 || stack.Has(thread.stack_pointer);
-          });
-      if (stack.begin != 0 && stack.begin < stack.end && !is_used) idle.push_back(stack);
-    }
-  });
-  return idle;
 }
 
 // Fails if a look would take minutes, in which the program stands still: it may have reserved all
@@ -84,10 +65,11 @@ struct StoppedProcess {
   std::vector<OwnRange> own_ranges;
   std::vector<KeptRange> kept_ranges;
   std::vector<ReallocatedCopy> reallocated;
-  std::vector<AddressRange> arenas;     // glibc's heaps for threads other than the main one
-  std::vector<RootRange> roots{};       // sorted by kind
-  std::vector<RootRange> more_roots{};  // of the slow look
-  std::vector<KernelObject> objects{};  // of the slow look
+  std::vector<AddressRange> arenas;       // glibc's heaps for threads other than the main one
+  std::vector<AddressRange> idle_stacks;  // for signals; their words read as zero
+  std::vector<RootRange> roots{};         // sorted by kind
+  std::vector<RootRange> more_roots{};    // of the slow look
+  std::vector<KernelObject> objects{};    // of the slow look
 };
 
 // The tops of the addresses that words may have which lead to blocks that are not marked, odd
@@ -427,6 +409,7 @@ class Look {
     // Before stacks, since a word that a function has left there says nothing against the code.
     if (has_ignored) MarkFromIgnored();
     MarkFromThreads(process_, memory_, *marker_);
+    MarkFromSavedContexts();
   }
 
   [[nodiscard]] bool HasLostBlocks() const { return !marker_->HasMarkedAllCandidates(); }
@@ -541,6 +524,29 @@ class Look {
     }
     std::stable_sort(process_.roots.begin(), process_.roots.end(),
                      [](const RootRange& a, const RootRange& b) { return a.kind < b.kind; });
+  }
+
+  // Only where the words of an idle signal stack would change what is lost. They count as held by
+  // an object that is none of the kernel's.
+  void MarkFromSavedContexts() {
+    if (!HasLostBlocks() || process_.idle_stacks.empty()) return;
+    const ProcessMemory memory(request_.pid);  // which reads those stacks, too
+    std::vector<std::uint64_t> words;
+    const auto add = [&](std::uint64_t, Words more) {
+      words.insert(words.end(), more.begin(), more.end());
+    };
+    for (const AddressRange& stack : process_.idle_stacks) memory.ForEachPart(stack, add);
+    if (!marker_->LeadsToUnmarked(words)) return;
+    words.clear();
+    const SavedPointerPlaces places{process_.roots, process_.heap.blocks, process_.threads};
+    for (const AddressRange& stack : StacksWithContexts(process_.idle_stacks, places, memory_)) {
+      memory.ForEachPart(stack, add);
+    }
+    if (words.empty()) return;
+    process_.objects.push_back({.name = "a context saved on a signal stack", .words = words});
+    marker_->AddRoots(process_.objects.back().words,
+                      {.kernel_object = static_cast<std::uint32_t>(process_.objects.size())});
+    marker_->Mark();
   }
 
   // They count as held by an object that is none of the kernel's.
@@ -698,7 +704,8 @@ Expected<void> LookOnce(const ReachRequest& request, Look::Candidates candidates
   ProcessMemory memory(request.pid);
   LEAKGATE_TRY(RequireShortLook(request.pid, maps, memory));
   const std::vector<KeptRange> kept = request.region.KeptRanges();
-  memory.ReadAsZero(IdleSignalStacks(kept, frozen.threads(), memory));
+  std::vector<AddressRange> idle_stacks = FindIdleSignalStacks(kept, frozen.threads(), memory);
+  memory.ReadAsZero(idle_stacks);
 
   std::vector<MappedModule> modules = FindModules(maps, memory);
   std::vector<AddressRange> arenas = FindArenaHeaps(maps, memory);
@@ -711,7 +718,8 @@ Expected<void> LookOnce(const ReachRequest& request, Look::Candidates candidates
        .own_ranges = request.region.OwnRanges(),
        .kept_ranges = kept,
        .reallocated = request.region.ReallocatedBlocks(),
-       .arenas = std::move(arenas)},
+       .arenas = std::move(arenas),
+       .idle_stacks = std::move(idle_stacks)},
       memory);
   const std::string hides = WhatMayHide(frozen.threads());
   if (look.HasLostBlocks() && frozen.threads().size() == 1 && hides.empty()) {
