@@ -126,17 +126,18 @@ struct LeadingBlock {
 struct BlockFacts {
   Reach reach = Reach::kUnknown;
   Disposition disposition = Disposition::kOutstanding;
+  BaselineState baseline = BaselineState::kNoBaseline;
+  bool is_held_by_global = false;  // as Finding::is_held_by_global
+  bool passes_unseen = false;  // it passes whatever its names are, so it is named only by symbols
+  LeadingBlock leading;
   SharedText holder;
   SharedText keeper;  // as Finding::keeper
-  LeadingBlock leading;
-  bool is_held_by_global = false;  // as Finding::is_held_by_global
   SharedText explanation;
   SharedText contents;  // as Finding::contents
   SharedText thread;
   SharedText allowance;
-  BaselineState baseline = BaselineState::kNoBaseline;
-  bool passes_unseen = false;  // it passes whatever its names are, so it is named only by symbols
 };
+static_assert(sizeof(BlockFacts) == 80);  // there are millions
 
 // `facts` has an entry for each block, or is empty. The findings are sorted: the user's come before
 // the framework's, and what counts before what does not; then come those of more bytes, and of more

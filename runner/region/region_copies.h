@@ -22,9 +22,12 @@ struct LiveBlock {
   std::uint32_t window = 0;
   std::uint32_t thread = 0;
   std::uint32_t allowance = 0;  // the allowance of the program's code; 0: none
-  std::uint32_t phase = 0;      // stands for the measuring windows that were open; 0: none was
-  bool is_static = false;       // made by a local static variable's initialiser, begun in `window`
+  // Stands for the measuring windows that were open; 0: none was.
+  std::uint32_t phase : 31 = 0;
+  // Made by a local static variable's initialiser, begun in `window`.
+  bool is_static : 1 = false;
 };
+static_assert(sizeof(LiveBlock) == 40);  // there are millions
 
 // The live blocks of one call stack that were allocated in one window, by one thread, under one
 // allowance.
