@@ -11,7 +11,8 @@
 //
 // So beside fewer than 5,000 blocks, each test is looked at as it ends, however slow the machine
 // is: less than a tenth of the looks' own time counts. A KiB counts as a block does. That is so of
-// the first 256 looks; of a suite in which more tests lose something, the whole time counts.
+// the first 32 looks; of a suite in which more tests lose something, the whole time counts, and
+// looks go on only until they have taken 50 ms, and a tenth of the process's time.
 //
 // Nothing is missed by that: a block that is lost stays lost. Only its failure is reported later.
 //
@@ -34,7 +35,13 @@ class LookPace {
     const Clock::duration run =
         first_at_ == Clock::time_point{} ? Clock::duration{} : now - first_at_;
     const Clock::duration expected = std::max(last_, kLeastPerBlock * BlocksIn(totals));
-    return spent_ + Counted(totals, expected) <= kAlways + run / 10;
+    const Clock::duration always = looks_ < kManyLooks ? kAlways : kAlwaysOfMany;
+    return spent_ + Counted(totals, expected) <= always + run / 10;
+  }
+
+  // Whether a look takes most of its time for the heap.
+  [[nodiscard]] static bool IsLarge(const Totals& totals) {
+    return BlocksIn(totals) > kBlocksOfALook;
   }
 
   // `totals` are the process's, at about that time.
@@ -56,11 +63,13 @@ class LookPace {
   [[nodiscard]] Clock::duration Counted(const Totals& totals, Clock::duration look) const {
     if (looks_ >= kManyLooks) return look;
     const auto blocks = static_cast<double>(BlocksIn(totals));
-    return std::chrono::duration_cast<Clock::duration>(look * (blocks / (blocks + 50'000)));
+    return std::chrono::duration_cast<Clock::duration>(look * (blocks / (blocks + kBlocksOfALook)));
   }
 
-  static constexpr int kManyLooks = 256;
+  static constexpr std::int64_t kBlocksOfALook = 50'000;  // take as long as all else in a look
+  static constexpr int kManyLooks = 32;
   static constexpr std::chrono::milliseconds kAlways{250};
+  static constexpr std::chrono::milliseconds kAlwaysOfMany{50};
   static constexpr std::chrono::nanoseconds kLeastPerBlock{100};  // where blocks are lost, more
 
   Clock::time_point first_at_;

@@ -388,10 +388,13 @@ std::vector<BlockFacts> AllSeen(const WindowEvidence& evidence) {
   return facts;
 }
 
-void MarkReleased(const std::vector<LiveBlock>& live, std::string_view when,
+void MarkReleased(const std::vector<LiveBlock>& live, std::string_view when, Releasable which,
                   WindowEvidence& evidence) {
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
-    if (!IsOpen(evidence.facts[i]) || Contains(live, evidence.blocks[i])) continue;
+    const bool may_be = which == Releasable::kAllOpen
+                            ? IsOpen(evidence.facts[i])
+                            : evidence.facts[i].disposition == Disposition::kUnconfirmed;
+    if (!may_be || Contains(live, evidence.blocks[i])) continue;
     evidence.facts[i].disposition = Disposition::kReleasedLater;
     evidence.facts[i].explanation = when;
   }

@@ -124,8 +124,11 @@ void MarkUnseen(bool is_gated_by_loss, CallSites& sites, WindowEvidence& evidenc
 // Returns the facts of each block, all named in full: what fails is shown with all that it has.
 [[nodiscard]] std::vector<BlockFacts> AllSeen(const WindowEvidence& evidence);
 
+// Of a window that fails already, what it fails for stays as it is.
+enum class Releasable { kAllOpen, kUnconfirmed };
+
 // Marks the blocks that are not among `live` as freed later. `live` is sorted by address.
-void MarkReleased(const std::vector<LiveBlock>& live, std::string_view when,
+void MarkReleased(const std::vector<LiveBlock>& live, std::string_view when, Releasable which,
                   WindowEvidence& evidence);
 
 [[nodiscard]] bool IsSameBlock(const LiveBlock& a, const LiveBlock& b);

@@ -20,7 +20,7 @@ namespace {
 
 // Why it is not known what a window lost, until the process is looked at.
 constexpr const char* kPutOff =
-    "its heap is so large that it was to be scanned only at the end, and it did not get that far";
+    "it was to be scanned only at the end, with what other tests left, and did not get that far";
 
 std::string NotInOrderText(bool is_child) {
   return fmt::format(
@@ -188,7 +188,9 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
   const bool is_test = window.kind == WindowKind::kTest;
   const std::vector<EarlierFreeCopy> frees =
       is_test ? TakeEarlierFrees() : std::vector<EarlierFreeCopy>();
-  if (result.reach_problem == kPutOff) put_off_[window.id] = {*evidence, frees};
+  if (result.reach_problem == kPutOff) {
+    put_off_[window.id] = {*evidence, frees, LookPace::IsLarge(region_.CurrentTotals())};
+  }
   TellRest(request, frees, charges, result, *evidence);
   if (window.kind == WindowKind::kProgram) NoteEnd(result);
   Conclude(*evidence, result);
@@ -199,7 +201,8 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
                                    : is_test && result.verdict == Verdict::kOverBudget;
   if (!around_.confirm_inline || !may_confirm) return result;
   around_.confirm_inline(result);
-  if (is_open && result.verdict != Verdict::kUnconfirmed) open_.erase(window.id);
+  const bool has_decided = is_open && result.verdict != Verdict::kUnconfirmed;
+  if (has_decided || !AwaitsRepetition(result)) open_.erase(window.id);
   return result;
 }
 
@@ -229,11 +232,8 @@ BlockFilter WindowJudge::NamesHolderIn(const WindowResult& result) const {
 
 bool WindowJudge::KeepIfOpen(std::uint32_t window, WindowEvidence evidence, WindowResult& result) {
   const bool is_open = result.verdict == Verdict::kUnconfirmed;
-  if (is_open) {
-    open_[window] = std::move(evidence);
-  } else {
-    result.doubts.may_free_later = false;
-  }
+  if (is_open || AwaitsRepetition(result)) open_[window] = std::move(evidence);
+  if (!is_open) result.doubts.may_free_later = false;
   return is_open;
 }
 
@@ -247,7 +247,7 @@ void WindowJudge::TellPutOff(const Look& look, int asking_tid, Results& results)
   for (auto& [window, put_off] : windows) {
     const Expected<std::vector<LiveBlock>> live = region_.StillLive(put_off.evidence.blocks);
     if (!live) return;  // they stay in doubt
-    MarkReleased(*live, "freed before the iteration ended", put_off.evidence);
+    MarkReleased(*live, "freed before the iteration ended", Releasable::kAllOpen, put_off.evidence);
     if (look) TakeLost(*look, sites_, put_off.evidence);
     NoteLost(put_off.evidence);
     names_holder.emplace(window, NamesHolderIn(results.at(window)));
@@ -263,7 +263,8 @@ void WindowJudge::TellPutOff(const Look& look, int asking_tid, Results& results)
   for (auto& [window, put_off] : windows) {
     for (BlockFacts& own : put_off.evidence.facts) {
       own = std::move(*facts++);
-      if (IsLost(own.reach)) own.explanation = ExplainLoss(LossMoment::kPutOff, WindowKind::kTest);
+      if (!IsLost(own.reach) || !put_off.is_heap_large) continue;
+      own.explanation = ExplainLoss(LossMoment::kPutOff, WindowKind::kTest);
     }
     WindowResult& result = results.at(window);
     result.reach_problem = problem;
@@ -532,7 +533,8 @@ void WindowJudge::JudgeAgain(Results& results, std::string_view when, const Whic
     result->second.doubts.may_free_later = false;
     // What is freed only as the program ends may have grown all the while.
     if (look != nullptr || result->second.budget->free_by != FreeBy::kTest) {
-      MarkReleased(*live, when, evidence);
+      const bool fails = result->second.verdict == Verdict::kOverBudget;
+      MarkReleased(*live, when, fails ? Releasable::kUnconfirmed : Releasable::kAllOpen, evidence);
       const bool may_have_unmapped = !result->second.mappings.empty();
       if (result->second.budget->free_by != FreeBy::kTest || may_have_unmapped) {
         CodeCharges charges = ChargesOf(result->second);

@@ -113,10 +113,12 @@ class WindowJudge {
   struct PutOff {
     WindowEvidence evidence;
     std::vector<EarlierFreeCopy> frees;
+    bool is_heap_large = false;
   };
   // Returns which blocks of the window are to have what holds them named.
   [[nodiscard]] BlockFilter NamesHolderIn(const WindowResult& result) const;
-  // Keeps the evidence of a window whose verdict is open. Returns whether it is.
+  // Keeps the evidence of a window whose verdict is open, or that retains what may be freed later
+  // besides what it fails for. Returns whether the verdict is open.
   bool KeepIfOpen(std::uint32_t window, WindowEvidence evidence, WindowResult& result);
   const BaselineWindow* BaselineOf(const WindowResult& result) const;
   void AddFreeErrors(std::uint32_t window, WindowResult& result);

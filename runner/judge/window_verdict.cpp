@@ -158,13 +158,6 @@ bool AnyToBeConfirmed(const WindowResult& window, const std::vector<Finding>& fi
                      [&](const Finding& finding) { return IsToBeConfirmed(window, finding); });
 }
 
-bool AwaitsRepetition(const WindowResult& window) {
-  const bool are_descriptors_open = window.kind == WindowKind::kTest &&
-                                    window.descriptor_growth == DescriptorGrowth::kUnconfirmed;
-  return are_descriptors_open || AnyToBeConfirmed(window, window.findings) ||
-         AnyToBeConfirmed(window, window.mappings);
-}
-
 // All of it, with the first call site and its reason.
 std::string WhyUnconfirmed(const WindowResult& window) {
   for (const std::vector<Finding>* const findings : {&window.findings, &window.mappings}) {
@@ -296,6 +289,13 @@ bool IsToBeConfirmed(const WindowResult& window, const Finding& finding) {
          IsSoOfItsBudget(window, finding, [&](const AppliedBudget& budget) {
            return LeavesGrowthToDefault(budget, finding.kind);
          });
+}
+
+bool AwaitsRepetition(const WindowResult& window) {
+  const bool are_descriptors_open = window.kind == WindowKind::kTest &&
+                                    window.descriptor_growth == DescriptorGrowth::kUnconfirmed;
+  return are_descriptors_open || AnyToBeConfirmed(window, window.findings) ||
+         AnyToBeConfirmed(window, window.mappings);
 }
 
 bool AsksForReach(const AppliedBudget& budget) {

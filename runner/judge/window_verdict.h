@@ -74,5 +74,7 @@ bool PassUntold(WindowResult& window);
 
 // Returns whether only a repetition of the test can tell `finding` from a leak.
 [[nodiscard]] bool IsToBeConfirmed(const WindowResult& window, const Finding& finding);
+// Returns whether that is so of any of its findings, or of its open descriptors.
+[[nodiscard]] bool AwaitsRepetition(const WindowResult& window);
 
 }  // namespace leakgate

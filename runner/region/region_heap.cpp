@@ -94,6 +94,8 @@ struct Stretch {
   }
 };
 
+constexpr std::uint32_t kMostPhases = ~std::uint32_t{0} >> 1;  // one each time a window opens
+
 LiveBlock BlockOf(std::uint64_t address, const WrittenBlock& written,
                   const ContextRecord& context) {
   return {.address = address,
@@ -103,7 +105,7 @@ LiveBlock BlockOf(std::uint64_t address, const WrittenBlock& written,
           .window = context.window,
           .thread = context.thread,
           .allowance = context.allowance,
-          .phase = context.phase,
+          .phase = context.phase & kMostPhases,
           .is_static = context.is_static != 0};
 }
 

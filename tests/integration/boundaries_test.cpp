@@ -120,8 +120,18 @@ TEST_P(BoundariesTest, DoNotDependOnWhatGoogleTestPrints) {
 
 // Without a limit that is literal they are released late, which is no leak.
 TEST_P(BoundariesTest, LetBlocksPassThatTheTearDownFrees) {
-  const GatedRun run = RunByDefault({Fixture("late_frees"), "--gtest_brief=1"});
+  const GatedRun run =
+      RunByDefault({Fixture("late_frees"), "--gtest_brief=1", "--gtest_filter=-Losing.*"});
   EXPECT_EQ(run.command.exit_code, 0) << run.command.standard_error;
+}
+
+// Nor is it where the test fails for another block.
+TEST_P(BoundariesTest, ChargeATestThatFailsWithNothingThatTheTearDownFrees) {
+  const nlohmann::json test =
+      RunByDefault({Fixture("late_frees")}).Test("Losing.LosesABlockAndKeepsAnother");
+  EXPECT_EQ(test["lost"]["bytes"], 301);
+  ASSERT_EQ(test["findings"].size(), 2) << test.dump(1);
+  EXPECT_EQ(test["findings"][1]["disposition"], "released_later");
 }
 
 LEAKGATE_IN_BOTH_MODES(BoundariesTest);

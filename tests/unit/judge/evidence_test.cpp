@@ -117,7 +117,8 @@ TEST(LeaveOpenTest, LeavesNothingOpenThatIsLostOrDecided) {
 
 TEST(ReleasedTest, IsWhatIsLiveNoMore) {
   WindowEvidence evidence = EvidenceOf({{}, {}});
-  MarkReleased({evidence.blocks[1]}, "freed in the suite's tear-down", evidence);
+  MarkReleased({evidence.blocks[1]}, "freed in the suite's tear-down", Releasable::kAllOpen,
+               evidence);
 
   EXPECT_THAT(DispositionsOf(evidence),
               ElementsAre(Disposition::kReleasedLater, Disposition::kOutstanding));
@@ -129,14 +130,14 @@ TEST(ReleasedTest, IsABlockWhoseAddressHasAnotherOwnerNow) {
   WindowEvidence evidence = EvidenceOf({{}});
   LiveBlock other = evidence.blocks[0];
   other.stack = kCache;
-  MarkReleased({other}, "", evidence);
+  MarkReleased({other}, "", Releasable::kAllOpen, evidence);
 
   EXPECT_THAT(DispositionsOf(evidence), ElementsAre(Disposition::kReleasedLater));
 }
 
 TEST(ReleasedTest, LeavesWhatIsDecided) {
   WindowEvidence evidence = EvidenceOf({{.disposition = Disposition::kAllowed}});
-  MarkReleased({}, "", evidence);
+  MarkReleased({}, "", Releasable::kAllOpen, evidence);
 
   EXPECT_THAT(DispositionsOf(evidence), ElementsAre(Disposition::kAllowed));
 }
