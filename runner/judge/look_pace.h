@@ -11,8 +11,9 @@
 //
 // So beside fewer than 5,000 blocks, each test is looked at as it ends, however slow the machine
 // is: less than a tenth of the looks' own time counts. A KiB counts as a block does. That is so of
-// the first 32 looks; of a suite in which more tests lose something, the whole time counts, and
-// looks go on only until they have taken 50 ms, and a tenth of the process's time.
+// the first 256 looks; of a suite in which more tests lose something, the whole time counts. Where
+// no listener waits to fail the test, so that nobody sees the verdict before the process's end, it
+// is so of the first 32 looks, and later ones take 50 ms and a tenth of the process's time.
 //
 // Nothing is missed by that: a block that is lost stays lost. Only its failure is reported later.
 //
@@ -30,12 +31,16 @@ class LookPace {
  public:
   using Clock = std::chrono::steady_clock;
 
+  // Whether no listener waits for verdicts. One does unless this is called.
+  void SetForReport(bool is_for_report) { is_for_report_ = is_for_report; }
+
   // `totals` are the process's, now.
   [[nodiscard]] bool MayLook(const Totals& totals, Clock::time_point now) const {
     const Clock::duration run =
         first_at_ == Clock::time_point{} ? Clock::duration{} : now - first_at_;
     const Clock::duration expected = std::max(last_, kLeastPerBlock * BlocksIn(totals));
-    const Clock::duration always = looks_ < kManyLooks ? kAlways : kAlwaysOfMany;
+    const Clock::duration always =
+        is_for_report_ && looks_ >= MostUncounted() ? kAlwaysForReport : kAlways;
     return spent_ + Counted(totals, expected) <= always + run / 10;
   }
 
@@ -53,6 +58,8 @@ class LookPace {
   }
 
  private:
+  // So many looks take hardly any time beside a small heap, and so none counts.
+  [[nodiscard]] int MostUncounted() const { return is_for_report_ ? 32 : 256; }
   static std::int64_t BlocksIn(const Totals& totals) {
     constexpr std::int64_t kMost = std::int64_t{1} << 40;  // the process may have written any
     const auto blocks = static_cast<std::int64_t>(totals.allocated_blocks - totals.freed_blocks);
@@ -61,21 +68,21 @@ class LookPace {
            std::clamp(bytes, std::int64_t{0}, kMost) / 1024;
   }
   [[nodiscard]] Clock::duration Counted(const Totals& totals, Clock::duration look) const {
-    if (looks_ >= kManyLooks) return look;
+    if (looks_ >= MostUncounted()) return look;
     const auto blocks = static_cast<double>(BlocksIn(totals));
     return std::chrono::duration_cast<Clock::duration>(look * (blocks / (blocks + kBlocksOfALook)));
   }
 
   static constexpr std::int64_t kBlocksOfALook = 50'000;  // take as long as all else in a look
-  static constexpr int kManyLooks = 32;
   static constexpr std::chrono::milliseconds kAlways{250};
-  static constexpr std::chrono::milliseconds kAlwaysOfMany{50};
+  static constexpr std::chrono::milliseconds kAlwaysForReport{50};
   static constexpr std::chrono::nanoseconds kLeastPerBlock{100};  // where blocks are lost, more
 
   Clock::time_point first_at_;
   Clock::duration last_{};
   Clock::duration spent_{};  // what counts of it
   int looks_ = 0;
+  bool is_for_report_ = false;
 };
 
 }  // namespace leakgate

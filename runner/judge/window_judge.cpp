@@ -213,6 +213,7 @@ void WindowJudge::TellLost(const EvidenceRequest& request, CodeCharges& charges,
   if (!AnyAsksForReach(evidence, charges)) return;
   const LookPace::Clock::time_point begin = LookPace::Clock::now();
   const Totals totals = region_.CurrentTotals();
+  pace_.SetForReport(region_.Boundaries() == BoundarySource::kStream);
   if (!pace_.MayLook(totals, begin)) {
     result.reach_problem = kPutOff;
     return;

@@ -20,26 +20,42 @@ Totals LiveBlocks(std::uint64_t blocks, std::uint64_t bytes_each = 16) {
 }
 
 // Looks beside `totals` that take `each`, one behind the other.
-LookPace AfterLooks(int count, const Totals& totals, milliseconds each = milliseconds(100)) {
-  LookPace pace;
+LookPace AfterLooks(int count, const Totals& totals, milliseconds each = milliseconds(100),
+                    LookPace pace = {}) {
   for (int i = 0; i < count; ++i) {
     pace.NoteLook(totals, kBegin + i * each, kBegin + (i + 1) * each);
   }
   return pace;
 }
 
-TEST(LookPaceTest, LooksAtDozensOfTestsBesideASmallHeapHoweverLongThatTakes) {
+LookPace ForReport() {
+  LookPace pace;
+  pace.SetForReport(true);
+  return pace;
+}
+
+TEST(LookPaceTest, LooksAtHundredsOfTestsBesideASmallHeapHoweverLongThatTakes) {
   const Totals small = LiveBlocks(5'000);
-  for (const int looks : {1, 10, 31}) {
+  for (const int looks : {1, 10, 100, 255}) {
     const LookPace pace = AfterLooks(looks, small);
     EXPECT_TRUE(pace.MayLook(small, kBegin + looks * milliseconds(100))) << looks;
   }
-  EXPECT_FALSE(AfterLooks(50, small).MayLook(small, kBegin + 50 * milliseconds(100)));
+  EXPECT_FALSE(AfterLooks(300, small).MayLook(small, kBegin + 300 * milliseconds(100)));
+}
+
+TEST(LookPaceTest, LooksAtDozensOfTestsWhereNobodyWaitsForTheVerdict) {
+  const Totals small = LiveBlocks(5'000);
+  for (const int looks : {1, 10, 31}) {
+    const LookPace pace = AfterLooks(looks, small, milliseconds(100), ForReport());
+    EXPECT_TRUE(pace.MayLook(small, kBegin + looks * milliseconds(100))) << looks;
+  }
+  EXPECT_FALSE(AfterLooks(50, small, milliseconds(100), ForReport())
+                   .MayLook(small, kBegin + 50 * milliseconds(100)));
 }
 
 TEST(LookPaceTest, LooksAtEachTestThatTakesTenTimesAsLongAsALook) {
   const Totals small = LiveBlocks(5'000);
-  LookPace pace;
+  LookPace pace = ForReport();
   auto now = kBegin;
   for (int i = 0; i < 10'000; ++i, now += milliseconds(10)) {
     ASSERT_TRUE(pace.MayLook(small, now)) << i;
