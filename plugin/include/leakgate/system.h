@@ -39,6 +39,21 @@ inline const LeakgateAgent* FindAgent(unsigned version) {
   return find(version);
 }
 
+// Microsoft's headers warn of it, since another thread may change the variable.
+#if defined(_MSC_VER) && !defined(__clang__)
+#pragma warning(push)
+#pragma warning(disable : 4996)
+#elif defined(_MSC_VER)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
+#endif
+inline const char* Variable(const char* name) { return std::getenv(name); }
+#if defined(_MSC_VER) && !defined(__clang__)
+#pragma warning(pop)
+#elif defined(_MSC_VER)
+#pragma clang diagnostic pop
+#endif
+
 // Removes a variable from the environment.
 inline void Unset(const char* name) {
 #if defined(_WIN32)

@@ -30,7 +30,7 @@ namespace internal {
 inline const LeakgateAgent* FindWindowsAgent() { return FindAgent(LEAKGATE_AGENT_WITH_WINDOWS); }
 
 inline bool IsTracingRequired() {
-  const char* const required = std::getenv("LEAKGATE_REQUIRED");
+  const char* const required = Variable("LEAKGATE_REQUIRED");
   return required != nullptr && std::strcmp(required, "1") == 0;
 }
 
@@ -47,8 +47,8 @@ inline void SayNotTraced() {
 class Repetitions {
  public:
   Repetitions() {
-    const char* const tests = std::getenv("LEAKGATE_TESTS");
-    const char* const count = std::getenv("LEAKGATE_REPEAT");
+    const char* const tests = Variable("LEAKGATE_TESTS");
+    const char* const count = Variable("LEAKGATE_REPEAT");
     if (tests == nullptr || count == nullptr) return;
     count_ = static_cast<unsigned>(std::strtoul(count, nullptr, 10));
     for (const char* at = tests; *at != '\0';) {
