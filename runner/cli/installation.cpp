@@ -57,6 +57,8 @@ std::string BuildDate() { return LEAKGATE_BUILD_DATE; }
 
 std::filesystem::path FindAgent() { return InstallationRoot() / LEAKGATE_AGENT_FILE; }
 
+std::filesystem::path FindSelfTest() { return InstallationRoot() / "lib/leakgate/self_test"; }
+
 std::filesystem::path FindDocument(const std::string& name) {
   return InstallationRoot() / "share/doc/leakgate/docs" / (name + ".md");
 }

@@ -20,6 +20,9 @@ namespace leakgate {
 // tree and installed. The library may not exist.
 [[nodiscard]] std::filesystem::path FindAgent();
 
+// Returns the folder of the programs that `leakgate doctor --self-test` traces, found likewise.
+[[nodiscard]] std::filesystem::path FindSelfTest();
+
 // Returns the path of a page of the documents, "budgets" for docs/budgets.md. It is found as the
 // agent is, and may not exist.
 [[nodiscard]] std::filesystem::path FindDocument(const std::string& name);

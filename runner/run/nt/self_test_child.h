@@ -1,0 +1,53 @@
+// One program of the self-test, launched, traced and served as a run does it, up to its end.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "runner/base/nt/win32.h"
+#include "runner/region/region_file.h"
+#include "runner/run/self_test.h"
+
+namespace leakgate {
+
+inline constexpr char kSelfTestProgram[] = "leakgate_self_test.exe";
+
+// A moment at which the program waits for the verdict on a window.
+struct AtVerdict {
+  const RegionReader& region;
+  std::uint32_t window = 0;
+  int asking_tid = 0;
+  HANDLE process = nullptr;
+};
+// Called on another thread than the one that runs the child.
+using LookAtVerdict = std::function<Expected<void>(const AtVerdict& moment)>;
+
+// How many live blocks of each size there are.
+using BlocksBySize = std::map<std::uint64_t, std::uint64_t>;
+[[nodiscard]] BlocksBySize BySize(const std::vector<LiveBlock>& blocks);
+
+class SelfTestChild {
+ public:
+  // Runs the case of that name. Returns once the program has ended, with an error if it cannot be
+  // traced, if it does not end as it should, or if `look`'s only call failed or never came.
+  // `look` is null for cases that have no window.
+  [[nodiscard]] static Expected<SelfTestChild> Run(const SelfTestRequest& request,
+                                                   const std::string& name,
+                                                   const LookAtVerdict& look = nullptr,
+                                                   unsigned exit_code = 0);
+
+  const RegionReader& region() const { return region_->reader(); }
+  // What the region took when the program had ended.
+  [[nodiscard]] std::uint64_t HeldBytes() const { return region_->HeldBytes(); }
+  // The live blocks of all windows at the program's end.
+  [[nodiscard]] Expected<BlocksBySize> LiveBlocks() const;
+
+ private:
+  explicit SelfTestChild(std::unique_ptr<RegionFile> region) : region_(std::move(region)) {}
+
+  std::unique_ptr<RegionFile> region_;
+};
+
+}  // namespace leakgate
