@@ -33,17 +33,28 @@ install(FILES plugin/listener/listener.cpp plugin/listener/gtest_main.cpp
         DESTINATION share/leakgate/listener COMPONENT dev)
 install(FILES LICENSE DESTINATION share/doc/leakgate-dev COMPONENT dev)
 install(TARGETS leakgate_calls leakgate_allowance leakgate_listener leakgate_gtest_main EXPORT leakgate)
+if(WIN32)
+  install(TARGETS leakgate_agent_import EXPORT leakgate)
+  install(FILES plugin/agent_import/agent_import.cpp DESTINATION share/leakgate/agent_import COMPONENT dev)
+endif()
 if(LEAKGATE_BUILD_RUNNER)
   install(TARGETS leakgate EXPORT leakgate RUNTIME DESTINATION bin COMPONENT runner)
-  install(TARGETS leakgate_agent LIBRARY DESTINATION lib COMPONENT runner)
-  leakgate_install_debug_file(leakgate bin)
-  leakgate_install_debug_file(leakgate_agent lib)
+  if(WIN32)
+    install(TARGETS leakgate_agent RUNTIME DESTINATION bin COMPONENT runner)
+    install(FILES ${PROJECT_BINARY_DIR}/lib/leakgate_agent64.lib DESTINATION lib COMPONENT dev)
+    install(DIRECTORY ${PROJECT_BINARY_DIR}/lib/leakgate/self_test DESTINATION lib/leakgate COMPONENT runner)
+  else()
+    install(TARGETS leakgate_agent LIBRARY DESTINATION lib COMPONENT runner)
+    leakgate_install_debug_file(leakgate bin)
+    leakgate_install_debug_file(leakgate_agent lib)
+  endif()
   install(FILES LICENSE README.md DESTINATION share/doc/leakgate COMPONENT runner)
   install(DIRECTORY docs DESTINATION share/doc/leakgate COMPONENT runner)  # which leakgate help prints
   if(LEAKGATE_NOTICES)  # the licences of linked libraries, from ci/package
     install(DIRECTORY ${LEAKGATE_NOTICES} DESTINATION share/doc/leakgate COMPONENT runner)
   endif()
-
+endif()
+if(LEAKGATE_BUILD_RUNNER AND NOT WIN32)  # shells of Windows have neither
   # Manual pages and shell completion, as leakgate itself writes them.
   set(written ${PROJECT_BINARY_DIR}/terminal)
   add_custom_command(OUTPUT ${written}/written

@@ -2,6 +2,10 @@
 # and leakgate-dev, with the listener and the CMake package, as two .deb files; both
 # in one .tar.gz, which works wherever it is unpacked.
 set(CPACK_GENERATOR DEB TGZ)
+if(WIN32)
+  set(CPACK_GENERATOR ZIP)
+  set(CPACK_PACKAGE_FILE_NAME leakgate-${PROJECT_VERSION}-windows-${LEAKGATE_PROCESSOR})
+endif()
 set(CPACK_PACKAGE_NAME leakgate)
 set(CPACK_PACKAGE_VENDOR "the leakgate authors")
 set(CPACK_PACKAGE_CONTACT "the leakgate authors <leakgate@localhost>")

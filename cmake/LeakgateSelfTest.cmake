@@ -22,7 +22,8 @@ if(LEAKGATE_CLANG AND LEAKGATE_LLD)
   add_custom_command(OUTPUT ${folder}/leakgate_self_test.exe BYPRODUCTS ${folder}/leakgate_self_test.pdb
     COMMAND ${LEAKGATE_CLANG} --target=x86_64-w64-windows-gnu -std=c++17 -O1 -g -gcodeview -fuse-ld=lld -static -Wall -Wextra
             -Wno-unused-command-line-argument -isystem ${gcc}/include/c++ -isystem ${gcc}/include/c++/x86_64-w64-mingw32 -L${gcc}
-            -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/plugin/include -Wl,--pdb=leakgate_self_test.pdb ${program_sources}
+            -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/plugin/include -Wl,--pdb=leakgate_self_test.pdb
+            -Wl,-Xlink=-pdbaltpath:leakgate_self_test.pdb ${program_sources}
             $<TARGET_LINKER_FILE:leakgate_self_test_early> -o leakgate_self_test.exe -lole32 -loleaut32 -lstdc++ -lwinpthread -lgcc_eh -lgcc
     WORKING_DIRECTORY ${folder}
     DEPENDS ${program_sources} ${sources}/self_test.h ${PROJECT_SOURCE_DIR}/common/nt_self_test.h leakgate_self_test_early)

@@ -29,3 +29,10 @@ endfunction()
 
 leakgate_add_windows_agent(leakgate_agent CHECKS_STACKS false)
 leakgate_set_output_folders(leakgate_agent)
+
+# What programs link that import the agent themselves. LLVM's tool makes it as Microsoft's linker does.
+find_program(LEAKGATE_DLLTOOL NAMES llvm-dlltool x86_64-w64-mingw32-dlltool REQUIRED)
+set(library ${PROJECT_BINARY_DIR}/lib/leakgate_agent64.lib)
+set(exports ${PROJECT_SOURCE_DIR}/plugin/agent/exports.def)
+add_custom_command(OUTPUT ${library} COMMAND ${LEAKGATE_DLLTOOL} -m i386:x86-64 -d ${exports} -l ${library} DEPENDS ${exports})
+add_custom_target(leakgate_agent_library ALL DEPENDS ${library})

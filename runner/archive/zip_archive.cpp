@@ -42,12 +42,6 @@ struct CloseStream {
 };
 using Stream = std::unique_ptr<std::FILE, CloseStream>;
 
-Stream StreamOf(UniqueFd file) {
-  Stream stream(::fdopen(file.get(), "rb"));
-  if (stream) (void)file.Release();  // the stream owns the descriptor now
-  return stream;
-}
-
 // Returns true if the archive says at its begin that it has no files. Some versions of minizip do
 // not recognise it as an archive.
 bool IsEmptyArchive(std::FILE* stream) {
@@ -86,7 +80,7 @@ ZipArchive::ZipArchive(fs::path path, std::string ending, void* unpacker)
 Expected<std::shared_ptr<ZipArchive>> ZipArchive::Open(const fs::path& path, UniqueFd file,
                                                        std::uint64_t packed_size,
                                                        std::string ending) {
-  Stream stream = StreamOf(std::move(file));
+  Stream stream(OpenStdioFile(std::move(file), "rb"));
   const bool is_empty = stream && IsEmptyArchive(stream.get());
   const std::shared_ptr<ZipArchive> archive(
       new ZipArchive(path, std::move(ending), stream ? OpenUnpacker(std::move(stream)) : nullptr));

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -98,5 +99,9 @@ struct FileRange {
 // kernel cannot tell. Reading a hole of shared memory through a mapping would allocate pages for
 // it, so the runner never reads holes.
 [[nodiscard]] std::vector<FileRange> DataRanges(const UniqueFd& fd, FileRange within);
+
+// Makes a stream of the C library, in binary mode, which closes the file at its end. `mode` is as
+// for fopen. Returns nullptr on failure; errno tells why.
+[[nodiscard]] std::FILE* OpenStdioFile(UniqueFd file, const char* mode);
 
 }  // namespace leakgate

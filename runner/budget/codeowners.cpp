@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "runner/base/path_text.h"
 #include "runner/base/regular_file.h"
 
 namespace leakgate {
@@ -92,7 +93,7 @@ std::optional<FolderOwner> Codeowners::OwnerOf(const fs::path& file) const {
       place /= part;
       const bool is_file = place == file;
       if (is_file && rule->is_of_folders) continue;
-      const std::string& name = rule->is_anchored ? place.string() : part.string();
+      const std::string name = PathText(rule->is_anchored ? place : part);
       if (!MatchesPath(rule->pattern, name)) continue;
       if (rule->owners.empty()) return std::nullopt;
       // "/src/net/*.cc" and "/src/net/**" name the folder, "*.cc" names none.

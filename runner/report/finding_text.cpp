@@ -452,7 +452,7 @@ std::string WithRelativePaths(std::string text, const std::string& base_director
 
 std::string RelativePath(std::string_view path, const std::string& base_directory) {
   const std::filesystem::path normal = PathOf(path).lexically_normal();
-  if (base_directory.empty() || !normal.is_absolute()) return std::string(path);
+  if (base_directory.empty() || !IsAbsolutePath(path)) return std::string(path);
   const std::filesystem::path base = PathOf(base_directory).lexically_normal();
   if (base == base.root_path()) return PathText(normal);
   const std::filesystem::path relative = normal.lexically_relative(base);

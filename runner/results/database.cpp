@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "runner/base/path_text.h"
 #include "runner/results/database_place.h"
 
 namespace leakgate {
@@ -82,7 +83,7 @@ Expected<Database> Database::Open(const std::filesystem::path& path, Mode mode) 
   const int flags = mode == Mode::kRead ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
   sqlite3* handle = nullptr;
   const int code =
-      sqlite3_open_v2(place.string().c_str(), &handle, flags | SQLITE_OPEN_NOFOLLOW, nullptr);
+      sqlite3_open_v2(PathText(place).c_str(), &handle, flags | SQLITE_OPEN_NOFOLLOW, nullptr);
   Database database(handle, path);
   if (code != SQLITE_OK) return Unusable(path, sqlite3_errmsg(handle));
   RestrictSchema(handle);
@@ -99,7 +100,7 @@ Unexpected Database::Failure() const {
   const std::string cause = sqlite3_errmsg(handle_.get());
   if (sqlite3_errcode(handle_.get()) == SQLITE_NOTADB) return Unusable(path_, "not an SQLite file");
   return InconclusiveError(fmt::format("{}: {}; the history is as it was; try again, or make room",
-                                       path_.string(), cause));
+                                       PathText(path_), cause));
 }
 
 }  // namespace leakgate

@@ -24,14 +24,6 @@ constexpr std::string_view kDirectRemedy = "make it writable or name another fil
 constexpr std::string_view kRemedy =
     "make its directory writable with room for it, or name another file";
 
-// Returns nullptr on failure; errno tells why.
-std::FILE* OpenStdioFile(UniqueFd file, const char* mode) {
-  if (!file) return nullptr;
-  std::FILE* const opened = ::fdopen(file.get(), mode);
-  if (opened != nullptr) (void)file.Release();
-  return opened;
-}
-
 mode_t NewFileMode(AtomicFile::Content content) {
   constexpr mode_t kOwner = S_IRUSR | S_IWUSR;
   constexpr mode_t kOthers = S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;

@@ -68,4 +68,11 @@ std::vector<FileRange> DataRanges(const UniqueFd& fd, FileRange within) {
   return ranges;
 }
 
+std::FILE* OpenStdioFile(UniqueFd file, const char* mode) {
+  if (!file) return nullptr;
+  std::FILE* const opened = ::fdopen(file.get(), mode);
+  if (opened != nullptr) (void)file.Release();
+  return opened;
+}
+
 }  // namespace leakgate

@@ -1,8 +1,6 @@
 #include "runner/base/atomic_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <io.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -37,14 +35,6 @@ UniqueFd OpenToWrite(const std::wstring& path, DWORD rights, DWORD disposition) 
   return OwnHandle(CreateFileW(path.c_str(), rights,
                                FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
                                disposition, FILE_ATTRIBUTE_NORMAL, nullptr));
-}
-
-// Returns nullptr on failure; errno tells why.
-std::FILE* OpenStdioFile(UniqueFd file, const char* mode) {
-  const int fd = _open_osfhandle(reinterpret_cast<std::intptr_t>(HandleOf(file)), _O_BINARY);
-  if (fd < 0) return nullptr;
-  (void)file.Release();
-  return _fdopen(fd, mode);
 }
 
 // Whether the path means no file of a folder: a pipe, a device such as NUL or CON.

@@ -1,6 +1,8 @@
 #include "runner/base/descriptors.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <io.h>
 
 #include <algorithm>
 
@@ -74,6 +76,13 @@ std::vector<FileRange> DataRanges(const UniqueFd& fd, FileRange within) {
     at = next;
   }
   return ranges;
+}
+
+std::FILE* OpenStdioFile(UniqueFd file, const char* mode) {
+  const int fd = _open_osfhandle(reinterpret_cast<std::intptr_t>(HandleOf(file)), _O_BINARY);
+  if (fd < 0) return nullptr;
+  (void)file.Release();
+  return _fdopen(fd, mode);
 }
 
 }  // namespace leakgate

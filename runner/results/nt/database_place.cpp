@@ -2,17 +2,16 @@
 
 #include <fmt/format.h>
 
+#include "runner/base/nt/win32.h"
+#include "runner/base/path_text.h"
+
 namespace leakgate {
-namespace {
-
 namespace fs = std::filesystem;
-
-}  // namespace
 
 Unexpected Unusable(const fs::path& path, std::string_view cause) {
   return UsageError(
       fmt::format("{}: {}; name a history of leakgate's, or a file that there is not yet",
-                  path.string(), cause));
+                  PathText(path), cause));
 }
 
 Expected<fs::path> PlaceOf(const fs::path& path, DatabaseUse use) {
@@ -24,7 +23,13 @@ Expected<fs::path> PlaceOf(const fs::path& path, DatabaseUse use) {
   if (use == DatabaseUse::kRead && !fs::exists(status)) {
     return UsageError(
         fmt::format("{}: there is no such history; begin one: leakgate history add {} RESULT",
-                    path.string(), path.string()));
+                    PathText(path), PathText(path)));
+  }
+  if (use == DatabaseUse::kWrite && !fs::exists(status)) {
+    const UniqueFd made =
+        OwnHandle(CreateFileW(path.c_str(), GENERIC_WRITE, FILE_SHARE_READ, nullptr, OPEN_ALWAYS,
+                              FILE_ATTRIBUTE_NORMAL, nullptr));
+    if (!made) return Unusable(path, WindowsErrorText());
   }
   const fs::path whole = fs::weakly_canonical(path, error);
   if (error) return Unusable(path, error.message());

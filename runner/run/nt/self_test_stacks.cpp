@@ -58,9 +58,7 @@ Expected<void> CompareStack(const AtVerdict& moment, const LiveBlock& block) {
       fmt::format("the agent finds{}, the system{};", Addresses(recorded), Addresses(found)));
 }
 
-std::string BaseName(const std::string& path) {
-  return path.substr(path.find_last_of("/\\") + 1);
-}
+std::string BaseName(const std::string& path) { return path.substr(path.find_last_of("/\\") + 1); }
 
 // The line of which the program says that it is the inlined function's.
 Expected<std::string> CompareLine(const AtVerdict& moment, const LiveBlock& block) {
