@@ -15,6 +15,7 @@
 #include "runner/base/descriptors.h"
 #include "runner/base/file_access.h"
 #include "runner/base/file_version.h"
+#include "runner/base/path_text.h"
 #include "runner/base/regular_file.h"
 
 namespace leakgate {
@@ -26,13 +27,13 @@ using Archive = std::shared_ptr<ZipArchive>;
 
 Unexpected Unreadable(const fs::path& path, const std::string& cause) {
   return UsageError(fmt::format("{}: cannot be read: {}; name a report, or a directory of reports",
-                                path.string(), cause));
+                                PathText(path), cause));
 }
 
 Unexpected UnreadableArchive(const fs::path& path, const char* cause) {
   return UsageError(fmt::format(
       "{}: no zip archive that can be read: {}; copy it again, or run again what wrote it",
-      path.string(), cause));
+      PathText(path), cause));
 }
 
 // The archive that was opened last is kept, because its members are read one after the other.
@@ -67,11 +68,11 @@ Unpacked& AllUnpacked() {
 // The text differs after the archive was replaced.
 std::string IdentityOf(const fs::path& path, const FileVersion& version) {
   return fmt::format("{}/{}/{}/{}/{}", version.device, version.inode, version.size,
-                     version.modified_ns, path.string());
+                     version.modified_ns, PathText(path));
 }
 std::string IdentityOf(const fs::path& path) {
   const std::optional<FileVersion> version = VersionOf(path);
-  return version ? IdentityOf(path, *version) : path.string();
+  return version ? IdentityOf(path, *version) : PathText(path);
 }
 
 Expected<Archive> OpenArchive(const fs::path& path) {
@@ -91,7 +92,7 @@ Expected<Archive> OpenArchive(const fs::path& path) {
 fs::path ArchiveOf(const std::string& path) {
   for (std::size_t end = path.find(".zip/"); end < kMostNameBytes; end = path.find(".zip/", end)) {
     end += std::string_view(".zip").size();
-    if (IsArchive(path.substr(0, end))) return path.substr(0, end);
+    if (const fs::path archive = PathOf(path.substr(0, end)); IsArchive(archive)) return archive;
   }
   return {};
 }
@@ -100,7 +101,7 @@ Unexpected CannotUnpack(const fs::path& path, int error) {
   return UsageError(fmt::format(
       "{}: cannot be unpacked: {}; make room in the directory for temporary files, or name "
       "another by TMPDIR",
-      path.string(), std::generic_category().message(error)));
+      PathText(path), std::generic_category().message(error)));
 }
 
 // Appends all of the report `name` to what was unpacked before.
@@ -143,10 +144,10 @@ Expected<std::vector<fs::path>> JsonFilesIn(const fs::path& path) {
 }
 
 Expected<ResultText> ResultText::Open(const fs::path& path, std::uint64_t begin) {
-  const fs::path archive = ArchiveOf(path.string());
+  const fs::path archive = ArchiveOf(PathText(path));
   if (archive.empty()) return OpenFile(path, begin);
   std::map<std::string, Unpacked::Member>& known = AllUnpacked().members;
-  const std::string name = path.string().substr(archive.string().size() + 1);
+  const std::string name = PathText(path).substr(PathText(archive).size() + 1);
   const std::string key = IdentityOf(archive) + '/' + name;
   auto member = known.find(key);
   if (member == known.end()) {
@@ -164,9 +165,9 @@ Expected<ResultText> ResultText::Open(const fs::path& path, std::uint64_t begin)
 }
 
 Expected<ResultText> ResultText::Glance(const fs::path& path) {
-  const fs::path archive = ArchiveOf(path.string());
+  const fs::path archive = ArchiveOf(PathText(path));
   if (archive.empty()) return OpenFile(path, 0);
-  return OpenMember(archive, path.string().substr(archive.string().size() + 1));
+  return OpenMember(archive, PathText(path).substr(PathText(archive).size() + 1));
 }
 
 Expected<ResultText> ResultText::OpenFile(const fs::path& path, std::uint64_t begin) {

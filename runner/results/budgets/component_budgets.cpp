@@ -9,6 +9,7 @@
 #include "runner/attribution/stack_pattern.h"
 #include "runner/attribution/suggested_pattern.h"
 #include "runner/base/atomic_file.h"
+#include "runner/base/path_text.h"
 #include "runner/budget/apply_limits.h"
 #include "runner/budget/read_budget.h"
 #include "runner/budget/wording.h"
@@ -77,14 +78,14 @@ Expected<ComponentBudgets> ComponentBudgets::In(const fs::path& directory) {
   if (!fs::is_directory(directory, error)) {
     return UsageError(
         fmt::format("--budgets {}: no such directory; name the one with the sources of the tests",
-                    directory.string()));
+                    PathText(directory)));
   }
   const Expected<std::vector<fs::path>> files = FindBudgetFiles({directory});
   if (files) {
     return UsageError(fmt::format(
         "{}: exists already, and adopt writes budget files only where there are none; remove it, "
         "or name a folder without any: --budgets DIR",
-        files->front().string()));
+        PathText(files->front())));
   }
   return ComponentBudgets(directory, Split::kByFolders);
 }
@@ -167,9 +168,10 @@ ComponentBudgets::Component* ComponentBudgets::ComponentOfSource(const std::stri
   const auto [known, is_new] = components_.try_emplace(folder);
   if (!is_new) return &known->second;
   const fs::path name = folder == "." ? resolved_.filename() : folder.filename();
-  known->second.name = name.string();
+  known->second.name = PathText(name);
   known->second.owner = std::move(owner);
-  known->second.file = (place_ / folder / (name.string() + ".leakgate.json")).lexically_normal();
+  known->second.file =
+      (place_ / folder / PathOf(PathText(name) + ".leakgate.json")).lexically_normal();
   return &known->second;
 }
 
@@ -274,7 +276,7 @@ std::string ComponentBudgets::Text(const std::string& base_directory) const {
   std::string text;
   if (!HasFiles()) return text;
   for (const auto& [folder, component] : components_) {
-    const std::string file = Printable(component.file.string());
+    const std::string file = Printable(PathText(component.file));
     const std::vector<WindowResult> failing(component.failing.begin(), component.failing.end());
     std::vector<Cause> causes = CollectCauses(failing);
     const std::size_t count = causes.size();

@@ -42,7 +42,7 @@ Found ExpectWays(const BlocksBySize& blocks, std::span<const self_test::Way> way
     if (freed != 0) wrong.push_back(fmt::format("{} (its free is not seen)", ways[i].name));
   }
   if (wrong.empty()) return fmt::format("{} ways to allocate, each exactly", ways.size());
-  return InconclusiveError(fmt::format("not seen as they are: {};", fmt::join(wrong, ", ")));
+  return DoesNotHold(fmt::format("not seen as they are: {}", fmt::join(wrong, ", ")));
 }
 
 Expected<BlocksBySize> BlocksOf(const SelfTestRequest& request, const char* name,
@@ -55,8 +55,7 @@ Expected<BlocksBySize> BlocksOf(const SelfTestRequest& request, const char* name
 Expected<void> ExpectInitialisers(const BlocksBySize& blocks, std::uint64_t expected) {
   const std::uint64_t seen = Count(blocks, self_test::kInitialiserBytes);
   if (seen == expected) return {};
-  return InconclusiveError(
-      fmt::format("{};", Of(seen, expected, "libraries' initialisers are seen")));
+  return DoesNotHold(Of(seen, expected, "libraries' initialisers are seen"));
 }
 
 Found TestFirst(const SelfTestRequest& request) {
@@ -83,8 +82,7 @@ Expected<void> ExpectSmall(const AtVerdict& moment) {
   for (std::uint64_t size = 1; size <= self_test::kSmallMost; ++size) {
     const std::uint64_t count = Count(sizes, size);
     if (count != expected) {
-      return InconclusiveError(
-          fmt::format("{};", Of(count, expected, fmt::format("blocks of {} B", size))));
+      return DoesNotHold(Of(count, expected, fmt::format("blocks of {} B", size)));
     }
   }
   return {};
@@ -133,10 +131,10 @@ Expected<void> ExpectReach(const AtVerdict& moment) {
                                 is_lost ? "held, but taken for lost" : "lost, but taken for held"));
   }
   if (seen != kHeld + kLost) {
-    return InconclusiveError(fmt::format("{};", Of(seen, kHeld + kLost, "blocks are seen")));
+    return DoesNotHold(Of(seen, kHeld + kLost, "blocks are seen"));
   }
   if (wrong.empty()) return {};
-  return InconclusiveError(fmt::format("wrong about {};", fmt::join(wrong, ", ")));
+  return DoesNotHold(fmt::format("wrong about {}", fmt::join(wrong, ", ")));
 }
 
 Found TestReach(const SelfTestRequest& request) {
@@ -152,8 +150,7 @@ Found TestKilled(const SelfTestRequest& request) {
   LEAKGATE_TRY_ASSIGN(const BlocksBySize blocks, child.LiveBlocks());
   const std::uint64_t seen = Count(blocks, self_test::SizeOf(0));
   if (seen != self_test::kKilledBlocks) {
-    return InconclusiveError(
-        fmt::format("{};", Of(seen, self_test::kKilledBlocks, "blocks of a killed process")));
+    return DoesNotHold(Of(seen, self_test::kKilledBlocks, "blocks of a killed process"));
   }
   return fmt::format("read after the process was killed, with exit code {}; it took {} MiB",
                      self_test::kKilledExit, child.HeldBytes() >> 20);

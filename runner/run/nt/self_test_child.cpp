@@ -20,12 +20,12 @@ Expected<void> AwaitEnd(const SuspendedProcess& process, unsigned expected_code)
   if (WaitForSingleObject(handle, kMostMs) != WAIT_OBJECT_0) {
     TerminateProcess(handle, 1);
     WaitForSingleObject(handle, INFINITE);
-    return InconclusiveError(fmt::format("{} does not end; it was ended", kSelfTestProgram));
+    return DoesNotHold(fmt::format("{} does not end; it was ended", kSelfTestProgram));
   }
   DWORD code = 0;
   GetExitCodeProcess(handle, &code);
   if (code == expected_code) return {};
-  return InconclusiveError(
+  return DoesNotHold(
       fmt::format("{} ends with {:#x} instead of {:#x}; something else may "
                   "have stopped it, such as antivirus software",
                   kSelfTestProgram, code, expected_code));
@@ -37,11 +37,11 @@ Expected<void> RequireTraced(const RegionReader& region) {
     drops += region.Drops(static_cast<DropReason>(reason));
   }
   if (region.State() != AgentState::kTracing) {
-    return InconclusiveError(
+    return DoesNotHold(
         fmt::format("the agent does not trace (state {}, failure {}); the library may be blocked",
                     static_cast<int>(region.State()), static_cast<int>(region.Failure())));
   }
-  if (drops != 0) return InconclusiveError(fmt::format("{} events were not recorded;", drops));
+  if (drops != 0) return DoesNotHold(fmt::format("{} events were not recorded", drops));
   return {};
 }
 
@@ -84,7 +84,7 @@ Expected<SelfTestChild> SelfTestChild::Run(const SelfTestRequest& request, const
   LEAKGATE_TRY(AwaitEnd(*process, exit_code));
   server.Stop();
   LEAKGATE_TRY(RequireTraced(region->reader()));
-  if (look && !looked) return InconclusiveError("the program asked for no verdict;");
+  if (look && !looked) return DoesNotHold("the program asked for no verdict");
   if (looked && !*looked) return Unexpected(looked->error());
   return SelfTestChild(std::move(region));
 }

@@ -14,6 +14,11 @@ namespace leakgate {
 
 inline constexpr char kSelfTestProgram[] = "leakgate_self_test.exe";
 
+// What is wrong about a row of the self-test; docs/windows.md says what each row is.
+[[nodiscard]] inline Unexpected DoesNotHold(std::string what) {
+  return Unexpected(Error{std::move(what)});
+}
+
 // A moment at which the program waits for the verdict on a window.
 struct AtVerdict {
   const RegionReader& region;

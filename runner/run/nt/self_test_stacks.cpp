@@ -23,8 +23,7 @@ Expected<T> Read(HANDLE process, std::uint64_t address) {
   if (!ReadProcessMemory(process, reinterpret_cast<const void*>(address), &value, sizeof(value),
                          &read) ||
       read != sizeof(value)) {
-    return InconclusiveError(
-        fmt::format("memory of the program cannot be read: {};", WindowsErrorText()));
+    return DoesNotHold(fmt::format("memory of the program cannot be read: {}", WindowsErrorText()));
   }
   return value;
 }
@@ -54,8 +53,8 @@ Expected<void> CompareStack(const AtVerdict& moment, const LiveBlock& block) {
   const std::span<const std::uint64_t> found(seen.pcs,
                                              std::find(seen.pcs, last, 0));  // Wine goes on
   if (AreSame(recorded, found)) return {};
-  return InconclusiveError(
-      fmt::format("the agent finds{}, the system{};", Addresses(recorded), Addresses(found)));
+  return DoesNotHold(
+      fmt::format("the agent finds{}, the system{}", Addresses(recorded), Addresses(found)));
 }
 
 std::string BaseName(const std::string& path) { return path.substr(path.find_last_of("/\\") + 1); }
@@ -76,7 +75,7 @@ Expected<std::string> CompareLine(const AtVerdict& moment, const LiveBlock& bloc
       }
     }
   }
-  return InconclusiveError(
+  return DoesNotHold(
       fmt::format("{} of line {} is not among{} its .pdb may be missing; it must be beside it",
                   self_test::kInlinedFunction, seen.line, other));
 }
@@ -98,7 +97,7 @@ Expected<std::string> TestStacks(const SelfTestRequest& request) {
   LEAKGATE_TRY_ASSIGN(const SelfTestChild child,
                       SelfTestChild::Run(request, self_test::kStacksCase, look));
   constexpr std::uint64_t kFewest = 4'000;
-  if (compared < kFewest) return InconclusiveError(fmt::format("only {} were seen;", compared));
+  if (compared < kFewest) return DoesNotHold(fmt::format("only {} were seen", compared));
   return fmt::format("{} are as the system's unwinder finds them", compared);
 }
 
@@ -112,7 +111,7 @@ Expected<std::string> TestLines(const SelfTestRequest& request) {
       LEAKGATE_TRY_ASSIGN(text, CompareLine(moment, block));
       return {};
     }
-    return InconclusiveError("the block of an inlined function is not seen;");
+    return DoesNotHold("the block of an inlined function is not seen");
   };
   LEAKGATE_TRY_ASSIGN(const SelfTestChild child,
                       SelfTestChild::Run(request, self_test::kStacksCase, look));

@@ -2,13 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include "runner/base/path_text.h"
+
 namespace leakgate {
 namespace {
 
 // Returns "FOLDER: OWNERS", or "nobody".
 std::string OwnerIn(const std::string& text, const std::string& file) {
   const std::optional<FolderOwner> owner = Codeowners::Parse(text).OwnerOf(file);
-  return owner ? owner->folder.string() + ": " + owner->owners : "nobody";
+  return owner ? PathText(owner->folder) + ": " + owner->owners : "nobody";
 }
 
 TEST(CodeownersTest, TheLastLineThatMatchesCounts) {

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "runner/base/path_text.h"
+
 namespace leakgate {
 namespace {
 
@@ -325,9 +327,9 @@ TEST(OptionsTest, HelpListsThePagesOfTheDocumentsBehindTheCommands) {
 }
 
 TEST(OptionsTest, HelpShowsAPageUnlessACommandHasItsName) {
-  EXPECT_THAT(Parse<ShowPageCommand>({"help", "budgets"}).file.string(),
+  EXPECT_THAT(PathText(Parse<ShowPageCommand>({"help", "budgets"}).file),
               EndsWith("/share/doc/leakgate/docs/budgets.md"));
-  EXPECT_THAT(Parse<ShowPageCommand>({"help", "framework.md"}).file.string(),
+  EXPECT_THAT(PathText(Parse<ShowPageCommand>({"help", "framework.md"}).file),
               EndsWith("/docs/framework.md"));
   EXPECT_THAT(Parse<PrintCommand>({"help", "framework"}).text, HasSubstr("leakgate framework"));
   EXPECT_EQ(

@@ -101,7 +101,7 @@ TEST_F(ResultTextTest, AReportThatAnArchiveHasNotIsAnError) {
   const auto archive = Archive({{"a.json", "{}"}});
   const auto text = ResultText::Open(archive / "b.json");
   ASSERT_FALSE(text);
-  EXPECT_THAT(text.error().message, HasSubstr("outputs.zip/b.json: cannot be read: No such file"));
+  EXPECT_THAT(text.error().message, HasSubstr("outputs.zip/b.json: cannot be read: "));
 }
 
 }  // namespace
