@@ -61,6 +61,8 @@ enum class ProgramEnd : std::uint32_t {
   kExit = 1,       // exit handlers ran
   kImmediate = 2,  // _exit, _Exit or quick_exit
   kDetached = 3,   // it has not ended: tracing was disabled while it ran
+  // Exit handlers ran, but nobody asked before what they were about to destroy. Windows only.
+  kUnannounced = 4,
 };
 
 // kProcess is the runner's name for the program window of a child that a budget file names. It

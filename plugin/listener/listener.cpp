@@ -32,7 +32,11 @@ void Report(const LeakgateVerdict& verdict) {
 
 class Listener : public ::testing::EmptyTestEventListener {
  public:
-  explicit Listener(const LeakgateAgent& agent) : agent_(agent) { agent_.attach_listener(); }
+  // The program may end within a test.
+  explicit Listener(const LeakgateAgent& agent) : agent_(agent) {
+    agent_.attach_listener();
+    internal::AnnounceEndAtExit();
+  }
 
   // Room for the longest name, so that no window is charged with a name.
   void OnTestProgramStart(const ::testing::UnitTest& program) override {
@@ -76,6 +80,9 @@ class Listener : public ::testing::EmptyTestEventListener {
   void OnTestIterationEnd(const ::testing::UnitTest&, int) override {
     agent_.end_iteration(iteration_);
   }
+
+  // Once more, since the exit handlers that are registered last run first.
+  void OnTestProgramEnd(const ::testing::UnitTest&) override { internal::AnnounceEndAtExit(); }
 
  private:
   const LeakgateAgent& agent_;

@@ -29,6 +29,12 @@ std::string NotInOrderText(bool is_child) {
       is_child ? "process" : "program");
 }
 
+constexpr const char* kUnannouncedText =
+    "its static objects may have been destroyed before its end was seen, since its runtime is "
+    "linked "
+    "into it; add leakgate's listener, link the runtime as a library (/MD), or limit "
+    "\"outstanding\" in \"limits\": {\"program\": ...}";
+
 void LeaveUnjudged(std::string why, WindowResult& result) {
   result.doubts.unjudged = std::move(why);
   DecideVerdict(result);
@@ -674,7 +680,9 @@ void WindowJudge::NoteTold(Results& results) {
 // come to an end.
 void WindowJudge::NoteEnd(WindowResult& result) const {
   result.doubts.has_executed = has_executed_ || (child_ != nullptr && child_->has_executed);
-  result.doubts.losses = why_lost_unknown_;
+  const bool is_unannounced =
+      !why_lost_unknown_.empty() && region_.End() == ProgramEnd::kUnannounced;
+  result.doubts.losses = is_unannounced ? kUnannouncedText : why_lost_unknown_;
 }
 
 void WindowJudge::MarkLost(WindowEvidence& evidence) const {

@@ -10,4 +10,8 @@ namespace leakgate::agent {
 // Called when a window begins or ends.
 void PrepareBoundary();
 
+// Returns whether destructors of static objects may have run by now, although the program's end is
+// only announced.
+[[nodiscard]] bool MayHaveLostStatics();
+
 }  // namespace leakgate::agent

@@ -164,10 +164,14 @@ void MarkRecording(const char* name) {
   NoteMark(EventThreadOf(*t_thread.state), ViewOf(name));
 }
 
+void AnnounceEnd() {
+  if (IsTracing() && !MayHaveLostStatics()) AnnounceProcessEnd();
+}
+
 const LeakgateAgent kAgent = {LEAKGATE_AGENT_VERSION, AttachListener,   Open,         Close,
                               EndIterationOf,         BeginAllowanceOf, EndAllowance, Expect,
                               OpenMeasuring,          MeasureOf,        EndMeasuring, TakeSnapshot,
-                              MarkRecording};
+                              MarkRecording,          AnnounceEnd};
 
 }  // namespace
 

@@ -279,6 +279,8 @@ void AnnounceProcessEnd() {
   AskAboutEnd(Question::kProcessEnds);
 }
 
+bool HasAnnouncedProcessEnd() { return g_has_announced_end.load(std::memory_order_relaxed); }
+
 void AnnounceEndOfDestructors() {
   if (g_is_confined.load(std::memory_order_relaxed)) return;
   if (!RunnerAsks(kAskAtProcessEnd) || CurrentPid() != g_region.header().pid) return;

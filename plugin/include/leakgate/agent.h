@@ -10,13 +10,14 @@ extern "C" {
 #endif
 
 /* The version of this header, and the versions from which on there are windows, allowances,
- * measuring windows and marks. Ask for no newer one than you need: an agent may be older than this
- * header. */
-#define LEAKGATE_AGENT_VERSION 4u
+ * measuring windows, marks and the program's end. Ask for no newer one than you need: an agent may
+ * be older than this header. */
+#define LEAKGATE_AGENT_VERSION 5u
 #define LEAKGATE_AGENT_WITH_WINDOWS 1u
 #define LEAKGATE_AGENT_WITH_ALLOWANCES 2u
 #define LEAKGATE_AGENT_WITH_MEASURING 3u
 #define LEAKGATE_AGENT_WITH_MARKS 4u
+#define LEAKGATE_AGENT_WITH_END 5u
 #define LEAKGATE_AGENT_SYMBOL "leakgate_agent"
 
 enum { LEAKGATE_WINDOW_SUITE = 2, LEAKGATE_WINDOW_TEST = 3 };
@@ -114,6 +115,10 @@ typedef struct LeakgateAgent {
 
   /* This is there since version 4. Sets a mark in the recording, if there is one. */
   void (*mark)(const char* name);
+
+  /* This is there since version 5. Says that the program ends, and that no destructor of a static
+   * object has run yet. Waits for the runner. Only the first call counts. */
+  void (*announce_end)(void);
 } LeakgateAgent;
 
 /* Returns null if this process is not traced, or if the agent is older than `version`. Later

@@ -54,6 +54,22 @@ inline const char* Variable(const char* name) { return std::getenv(name); }
 #pragma clang diagnostic pop
 #endif
 
+#if defined(_WIN32)
+inline void AnnounceEnd() {
+  const LeakgateAgent* const agent = FindAgent(LEAKGATE_AGENT_WITH_END);
+  if (agent != nullptr) agent->announce_end();
+}
+#endif
+
+// Makes this the last moment at which the agent looks at what static objects hold: exit handlers
+// that are registered later, and destructors of objects that are built later, still run before it.
+// Elsewhere than on Windows, the agent sees the program's end by itself.
+inline void AnnounceEndAtExit() {
+#if defined(_WIN32)
+  std::atexit(AnnounceEnd);
+#endif
+}
+
 // Removes a variable from the environment.
 inline void Unset(const char* name) {
 #if defined(_WIN32)

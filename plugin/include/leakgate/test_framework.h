@@ -77,7 +77,9 @@ class Repetitions {
 class TestWindows {
  public:
   TestWindows() : agent_(FindWindowsAgent()) {
-    if (agent_ != nullptr) agent_->attach_listener();
+    if (agent_ == nullptr) return;
+    agent_->attach_listener();
+    AnnounceEndAtExit();
   }
 
   bool IsTraced() const { return agent_ != nullptr; }
@@ -107,7 +109,9 @@ class TestWindows {
 
   // Says that all tests, and all tear-down, of the program or of one repetition have ended.
   void EndIteration() {
-    if (agent_ != nullptr) agent_->end_iteration(iteration_);
+    if (agent_ == nullptr) return;
+    agent_->end_iteration(iteration_);
+    if (repetitions_.count() == 0) AnnounceEndAtExit();
   }
 
   // Calls `run_tests` for each repetition, and ends the program. `run_tests` runs the tests for

@@ -9,4 +9,6 @@ bool TraceAtBoundary() { return TraceIfForked(ForkOccasion::kBoundary); }
 
 void PrepareBoundary() { RedirectPending(); }
 
+bool MayHaveLostStatics() { return false; }
+
 }  // namespace leakgate::agent

@@ -3,6 +3,7 @@
 #include <windows.h>
 
 #include "plugin/agent/arch/caller_frame.h"
+#include "plugin/agent/hook/nt/import_slots.h"
 #include "plugin/agent/host/host_functions.h"
 #include "plugin/agent/nt/image.h"
 #include "plugin/agent/nt/last_error.h"
@@ -87,57 +88,13 @@ Heap __stdcall HookedDestroy(Heap heap) {
   return g_ntdll.destroy(heap);
 }
 
-struct Hook {
-  std::uint64_t from = 0;
-  std::uint64_t to = 0;
-};
-
 constexpr std::uint32_t kHookCount = 4;
-constinit Hook g_hooks[kHookCount] = {};
+constinit SlotChange g_hooks[kHookCount] = {};
 constinit std::uint64_t g_agent = 0;
 
 template <typename Function>
 std::uint64_t AddressOf(Function* function) {
   return reinterpret_cast<std::uint64_t>(function);
-}
-
-// Writes to memory that may be read-only, and may have code that another thread runs.
-template <typename T>
-bool Overwrite(T* place, T value) {
-  MEMORY_BASIC_INFORMATION facts;
-  if (::VirtualQuery(place, &facts, sizeof(facts)) == 0) return false;
-  constexpr DWORD kRuns =
-      PAGE_EXECUTE | PAGE_EXECUTE_READ | PAGE_EXECUTE_READWRITE | PAGE_EXECUTE_WRITECOPY;
-  const bool runs = (facts.Protect & kRuns) != 0;
-  DWORD before = 0;
-  if (::VirtualProtect(place, sizeof(T), runs ? PAGE_EXECUTE_READWRITE : PAGE_READWRITE, &before) ==
-      0) {
-    return false;
-  }
-  *static_cast<volatile T*>(place) = value;
-  ::VirtualProtect(place, sizeof(T), before, &before);
-  return true;
-}
-
-void PatchSlots(const Image& image, std::uint32_t first) {
-  for (std::uint64_t at = first;; at += sizeof(std::uint64_t)) {
-    auto* const slot = image.At<std::uint64_t>(at);
-    if (slot == nullptr || *slot == 0) return;
-    for (const Hook& hook : g_hooks) {
-      if (*slot == hook.from) Overwrite(slot, hook.to);
-    }
-  }
-}
-
-void PatchImports(std::uint64_t base) {
-  if (base == g_agent) return;
-  const Image image(base);
-  const std::uint32_t first = image.directory(IMAGE_DIRECTORY_ENTRY_IMPORT).offset;
-  for (std::uint64_t at = first; first != 0; at += sizeof(IMAGE_IMPORT_DESCRIPTOR)) {
-    const auto* const from = image.At<IMAGE_IMPORT_DESCRIPTOR>(at);
-    if (from == nullptr || from->Name == 0 || from->FirstThunk == 0) return;
-    PatchSlots(image, from->FirstThunk);
-  }
 }
 
 // An export is an offset of 32 bits from ntdll. So the code that it leads to must be above ntdll:
@@ -184,9 +141,8 @@ bool PatchExports(const Image& library) {
     for (std::uint32_t hook = 0; hook < kHookCount; ++hook) {
       if (library.base() + functions[i] != g_hooks[hook].from) continue;
       const std::uint64_t stub = AddressOf(stubs + hook * kStubBytes);
-      if (!Overwrite(&functions[i], static_cast<std::uint32_t>(stub - library.base()))) {
-        return false;
-      }
+      const auto offset = static_cast<std::uint32_t>(stub - library.base());
+      if (!Overwrite(&functions[i], &offset, sizeof(offset))) return false;
     }
   }
   return true;
@@ -202,7 +158,9 @@ bool InstallHeapHooks(std::uint64_t agent) {
   g_hooks[3] = {AddressOf(g_ntdll.destroy), AddressOf(&HookedDestroy)};
   const Image ntdll(AddressOf(::GetModuleHandleW(L"ntdll.dll")));
   if (!PatchExports(ntdll)) return false;
-  ForEachLibrary(PatchImports);
+  ForEachLibrary([](std::uint64_t base) {
+    if (base != g_agent) ChangeImportSlots(base, g_hooks, kHookCount);
+  });
   return true;
 }
 

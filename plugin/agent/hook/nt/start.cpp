@@ -12,6 +12,7 @@
 
 #include "common/nt_agent_block.h"
 #include "plugin/agent/api/boundary.h"
+#include "plugin/agent/hook/nt/exit_hooks.h"
 #include "plugin/agent/hook/nt/heap_hooks.h"
 #include "plugin/agent/host/on_switch.h"
 #include "plugin/agent/mappings/mapping_table.h"
@@ -103,6 +104,7 @@ void StartTracing(const NtAgentBlock& block, std::uint64_t agent) {
   if (!StartLibraryList() || !StartTables()) return Fail(AgentFailure::kNoMemory);
   StartWindows();
   if (!InstallHeapHooks(agent)) return Fail(AgentFailure::kNoMemory);
+  InstallExitHooks(agent);
   if (!SwitchOn(g_region.header().stack_events)) return Fail(AgentFailure::kNoMemory);
   if (!IsCanarySeen(::LocalAlloc(LMEM_FIXED, kCanaryBytes), kCanaryBytes, FreeCanary)) {
     SwitchOff();
@@ -124,14 +126,16 @@ void Start(HINSTANCE agent) {
   StartTracing(block, reinterpret_cast<std::uint64_t>(agent));
 }
 
-// Libraries are detached when the process exits. All other threads have been ended then.
+// Libraries are detached when the process exits. All other threads have been ended then, and
+// destructors of static objects have run: unless the end was announced before, nobody can tell any
+// more what they held.
 void EndOfProcess() {
   if (!IsTracing()) return;
-  AnnounceProcessEnd();
   SettleBeforeEnd();
-  AnnounceEndOfDestructors();
-  g_region.header().program_end.store(static_cast<std::uint32_t>(ProgramEnd::kExit),
-                                      std::memory_order_release);
+  const bool is_known = HasAnnouncedProcessEnd();
+  if (is_known) AnnounceEndOfDestructors();
+  const ProgramEnd end = is_known ? ProgramEnd::kExit : ProgramEnd::kUnannounced;
+  g_region.header().program_end.store(static_cast<std::uint32_t>(end), std::memory_order_release);
 }
 
 }  // namespace
@@ -139,6 +143,8 @@ void EndOfProcess() {
 bool TraceAtBoundary() { return false; }
 
 void PrepareBoundary() {}
+
+bool MayHaveLostStatics() { return g_ntdll.is_shutting_down() != 0; }
 
 }  // namespace leakgate::agent
 
