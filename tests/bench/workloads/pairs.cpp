@@ -31,7 +31,7 @@ struct Race {
 
 void RunUntilOver(Race& race) {
   Batch();
-  race.has_begun.wait(false);
+  while (!race.has_begun) std::this_thread::yield();  // wait() may hang with mingw-w64's library
   std::uint64_t operations = 0;
   while (!race.is_over.load(std::memory_order_relaxed)) operations += Batch();
   race.operations += operations;
@@ -45,7 +45,6 @@ void MeasureThreads(std::uint64_t depth, std::uint64_t thread_count, std::uint64
   }
   const auto begin = bench::Clock::now();
   race.has_begun = true;
-  race.has_begun.notify_all();
   std::this_thread::sleep_for(std::chrono::milliseconds(budget_ms));
   race.is_over = true;
   for (std::thread& thread : threads) thread.join();
