@@ -16,6 +16,15 @@ namespace leakgate::agent {
 
 struct Region {
   char* base = nullptr;
+  // Where the byte would be that notes address 0 as written (kNotesTouchedPages).
+  std::uint64_t touched = 0;
+
+  // REQUIRES: `mapped` is a multiple of kMappingAlignment.
+  void BeginAt(char* mapped) {
+    base = mapped;
+    const auto at = reinterpret_cast<std::uint64_t>(mapped);
+    touched = at + region_offset::kTouched - (at + region_offset::kDirectory) / kMappingAlignment;
+  }
 
   RegionHeader& header() const { return At<RegionHeader>(region_offset::kHeader); }
   Mailbox& mailbox() const { return At<Mailbox>(region_offset::kMailbox); }
@@ -47,9 +56,8 @@ struct Region {
   // finds the byte set only reads it, so threads do not take the cache line from each other.
   void NoteTouched(const void* written) const {
     if constexpr (kNotesTouchedPages) {
-      const auto at = static_cast<std::uint64_t>(static_cast<const char*>(written) - base);
-      auto& byte = (&At<std::atomic<std::uint8_t>>(
-          region_offset::kTouched))[(at - region_offset::kDirectory) / kMappingAlignment];
+      const auto at = reinterpret_cast<std::uint64_t>(written);
+      auto& byte = *reinterpret_cast<std::atomic<std::uint8_t>*>(touched + at / kMappingAlignment);
       if (byte.load(std::memory_order_relaxed) != 0) return;
       // Release, like the words that follow: a reader that finds them has found this.
       byte.store(1, std::memory_order_release);

@@ -14,6 +14,9 @@ struct ThreadLocals {
 };
 
 extern LEAKGATE_INTERNAL std::uint64_t g_thread_slot;
+// For threads that have none, or for which there is no memory. Whoever records is a drop
+// (CanRecord).
+extern LEAKGATE_INTERNAL ThreadLocals g_no_locals;
 
 // Finds a slot. Returns false if none of the first 64 is left.
 [[nodiscard]] bool PrepareThreadLocals();
@@ -25,11 +28,31 @@ ThreadLocals& MakeThreadLocals();
 // Gives back those of this thread, which ends.
 void EndThreadLocals();
 
-inline ThreadLocals& OwnThread() {
+// Returns nullptr if the thread has none yet.
+inline ThreadLocals* FindThreadLocals() {
   ThreadLocals* locals = nullptr;
   asm("movq %%gs:0x1480(,%1,8), %0" : "=r"(locals) : "r"(g_thread_slot));
+  return locals;
+}
+
+inline ThreadLocals& OwnThread() {
+  ThreadLocals* const locals = FindThreadLocals();
   return __builtin_expect(locals != nullptr, 1) ? *locals : MakeThreadLocals();
 }
+
+// This thread, for several uses of its handle, which is looked up once. If the thread has none yet,
+// it is one that is not ready.
+class KnownThread {
+ public:
+  KnownThread() {
+    ThreadLocals* const locals = FindThreadLocals();
+    handle_ = __builtin_expect(locals != nullptr, 1) ? &locals->handle : &g_no_locals.handle;
+  }
+  ThreadHandle& handle() const { return *handle_; }
+
+ private:
+  ThreadHandle* handle_;
+};
 
 }  // namespace leakgate::agent
 

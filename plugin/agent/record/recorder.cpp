@@ -380,13 +380,14 @@ void* RecordAllocationSlow(void* block, std::size_t size_bytes, AllocationKind k
 template <Events kEvents>
 void* RecordWithoutStack(void* block, std::size_t size_bytes, AllocationKind kind) {
   if (block == nullptr) return block;
-  ThreadState* const thread = t_thread.ready;
+  const KnownThread own;
+  ThreadState* const thread = own.handle().ready;
   const LiveMap::Slot slot = LiveMap::Find(reinterpret_cast<std::uint64_t>(block));
   if (thread == nullptr || slot == nullptr || LiveMap::IsLiveAt(slot) ||
       thread->epoch != CurrentEpoch() || !HasRoomFor<kEvents>(*thread)) {
     return RecordAllocationSlow(block, size_bytes, kind, 0, 0, 0);
   }
-  BecomeBusy();
+  BecomeBusy(own);
   if constexpr (kEvents == Events::kWritten) {
     NoteAllocation(EventThreadOf(*thread),
                    {AddressOf(block), size_bytes, kNoStack, thread->context, kind});
@@ -394,7 +395,7 @@ void* RecordWithoutStack(void* block, std::size_t size_bytes, AllocationKind kin
   }
   LiveMap::Write(slot, {size_bytes, kNoStack, thread->context, kind});
   const bool is_peak_due = CountAllocation(*thread->shard, size_bytes);
-  BecomeReady(thread);
+  BecomeReady(own, thread);
   return is_peak_due ? NotePeakOf(block) : block;
 }
 
@@ -469,7 +470,8 @@ void CorrectKind(void* block, AllocationKind kind) {
 
 template <Events kEvents>
 bool RecordFreeByStackWith(void* block, const FreeCall& call) {
-  ThreadState* const thread = t_thread.ready;
+  const KnownThread own;
+  ThreadState* const thread = own.handle().ready;
   const LiveMap::Slot slot = LiveMap::Find(reinterpret_cast<std::uint64_t>(block));
   if (thread == nullptr || slot == nullptr || !LiveMap::IsLiveAt(slot, KindsFreedBy(call.kind)) ||
       thread->epoch != CurrentEpoch() || IsTrialBlock(block) || !HasRoomFor<kEvents>(*thread)) {
@@ -478,7 +480,7 @@ bool RecordFreeByStackWith(void* block, const FreeCall& call) {
   const LiveRest rest = LiveMap::RestAt(slot);
   if (rest.context != thread->context) return false;
 
-  BecomeBusy();
+  BecomeBusy(own);
   const std::uint32_t* const stack = thread->memo.FindAgain(call.caller);
   if (stack != nullptr) {
     const std::uint64_t bytes = LiveMap::SizeAt(slot, rest);
@@ -492,7 +494,7 @@ bool RecordFreeByStackWith(void* block, const FreeCall& call) {
     }
     CountFreedBy(*stack, bytes);
   }
-  BecomeReady(thread);
+  BecomeReady(own, thread);
   return stack != nullptr;
 }
 
@@ -501,13 +503,14 @@ template bool RecordFreeByStackWith<Events::kWritten>(void*, const FreeCall&);
 
 template <Events kEvents>
 bool RecordFreeInWindow(void* block, FreeKind kind) {
-  ThreadState* const thread = t_thread.ready;
+  const KnownThread own;
+  ThreadState* const thread = own.handle().ready;
   const LiveMap::Slot slot = LiveMap::Find(reinterpret_cast<std::uint64_t>(block));
   if (thread == nullptr || slot == nullptr || !LiveMap::IsLiveAt(slot, KindsFreedBy(kind)) ||
       !HasRoomFor<kEvents>(*thread)) {
     return false;
   }
-  BecomeBusy();
+  BecomeBusy(own);
   const LiveRest rest = LiveMap::RestAt(slot);
   const bool is_of_now = IsOfNow(*thread->shard, rest.context);
   if (is_of_now) {
@@ -520,7 +523,7 @@ bool RecordFreeInWindow(void* block, FreeKind kind) {
       CountIfTemporary(*thread, block, rest.context, LiveMap::SizeAt(slot, rest));
     }
   }
-  BecomeReady(thread);
+  BecomeReady(own, thread);
   return is_of_now;
 }
 
@@ -563,21 +566,22 @@ std::optional<FreedBlock> RecordFree(void* block, const FreeCall& call) {
 }
 
 std::optional<FreedBlock> RecordFreeToReallocate(void* block, const CallerFrame& caller) {
-  ThreadState* const thread = t_thread.ready;
+  const KnownThread own;
+  ThreadState* const thread = own.handle().ready;
   const LiveMap::Slot slot = LiveMap::Find(AddressOf(block));
   const bool is_ordinary = TracesLibcFree() && thread != nullptr && slot != nullptr &&
                            LiveMap::IsLiveAt(slot, KindsFreedBy(FreeKind::kRealloc)) &&
                            LiveMap::RestAt(slot).context == thread->context;
   if (!is_ordinary) return RecordFree(block, {FreeKind::kRealloc, caller});
 
-  BecomeBusy();
+  BecomeBusy(own);
   const LiveRecord record = LiveMap::Read(slot);
   CounterShard& shard = *thread->shard;
   ShowReallocated(shard, block, record.size_bytes);
   LiveMap::Clear(slot);
   AddBlock(shard.freed_here, record.size_bytes);
   const CountedFree counted{agent::ChargeOf(shard), record.size_bytes, std::nullopt};
-  BecomeReady(thread);
+  BecomeReady(own, thread);
   return FreedBlock{record, counted, std::nullopt, false};
 }
 

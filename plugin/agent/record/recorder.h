@@ -82,12 +82,13 @@ template <Events kEvents = Events::kNone>
 __attribute__((always_inline)) inline void* RecordAllocation(void* block, std::size_t size_bytes,
                                                              AllocationKind kind,
                                                              const CallerFrame& caller) {
-  ThreadState* const thread = t_thread.ready;
+  const KnownThread own;
+  ThreadState* const thread = own.handle().ready;
   const LiveMap::Slot slot = LiveMap::SlotOfBlock(block);
   if (__builtin_expect(thread != nullptr && slot != nullptr && !LiveMap::IsLiveAt(slot) &&
                            thread->epoch == CurrentEpoch() && HasRoomFor<kEvents>(*thread),
                        1)) {
-    BecomeBusy();
+    BecomeBusy(own);
     const std::uint32_t* const stack = thread->memo.FindAgain(caller);
     if (__builtin_expect(stack != nullptr, 1)) {
       if constexpr (kChecksStacks) CheckStack(caller, *stack);
@@ -100,10 +101,10 @@ __attribute__((always_inline)) inline void* RecordAllocation(void* block, std::s
       }
       LiveMap::Write(slot, {size_bytes, *stack, thread->context, kind});
       const bool is_peak_due = CountAllocation(*thread->shard, size_bytes);
-      BecomeReady(thread);
+      BecomeReady(own, thread);
       return __builtin_expect(is_peak_due, 0) ? NotePeakOf(block) : block;
     }
-    BecomeReady(thread);
+    BecomeReady(own, thread);
   }
   return RecordAllocationSlow(block, size_bytes, kind, caller.pc, caller.sp, caller.fp);
 }
@@ -139,7 +140,8 @@ inline void* RecordAnyAllocation(void* block, std::size_t size_bytes, Allocation
 // stacks of frees are not to be recorded.
 template <Events kEvents = Events::kNone>
 __attribute__((always_inline)) inline bool RecordFreeHere(void* block, FreeKind kind) {
-  ThreadState* const thread = t_thread.ready;
+  const KnownThread own;
+  ThreadState* const thread = own.handle().ready;
   const LiveMap::Slot slot = LiveMap::FindAligned(reinterpret_cast<std::uint64_t>(block));
   if (__builtin_expect(
           thread == nullptr || slot == nullptr || !LiveMap::IsLiveAt(slot, KindsFreedBy(kind)),
@@ -151,7 +153,7 @@ __attribute__((always_inline)) inline bool RecordFreeHere(void* block, FreeKind 
     return false;
   }
 
-  BecomeBusy();
+  BecomeBusy(own);
   if constexpr (kEvents == Events::kWritten) {
     if (AreEventsOn()) WriteFree(thread->events, reinterpret_cast<std::uint64_t>(block));
   }
@@ -160,7 +162,7 @@ __attribute__((always_inline)) inline bool RecordFreeHere(void* block, FreeKind 
   if constexpr (kEvents == Events::kWritten) {
     CountIfTemporary(*thread, block, rest.context, LiveMap::SizeAt(slot, rest));
   }
-  BecomeReady(thread);
+  BecomeReady(own, thread);
   return true;
 }
 

@@ -44,15 +44,15 @@ class RecordingGuard {
   const Recording recording_;
 };
 
-// Does the same by hand, for the hot path, where each function is one store. REQUIRES: the thread
-// was ready.
-inline void BecomeBusy() {
-  t_thread.ready = nullptr;
+// Does the same by hand, for the hot path, where each function is one store. REQUIRES:
+// the thread was ready.
+inline void BecomeBusy(const KnownThread& own) {
+  own.handle().ready = nullptr;
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
-inline void BecomeReady(ThreadState* thread) {
+inline void BecomeReady(const KnownThread& own, ThreadState* thread) {
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  t_thread.ready = thread;
+  own.handle().ready = thread;
 }
 
 }  // namespace leakgate::agent

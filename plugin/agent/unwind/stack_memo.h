@@ -3,9 +3,18 @@
 // every word has its old value, a walk would read the same again, so the stack is the same. That
 // costs a load and a compare for each frame, and is exact without frame pointers.
 //
-// Entries are in sets of a few, by pc and sp, the newest first: one place in a loop may be reached
-// through several callers. The words are in an arena. When it is full, everything is forgotten, and
-// the stacks that are still in use come back.
+// Entries are in sets of a few, by pc and sp, the newest first. One place in a loop may be reached
+// through several callers. Where all of a program's allocations are calls of the C runtime's,
+// nearly all callers are alike (kCallersAreAlike). So there, if a second stack of the same pc and
+// sp comes, their entry becomes a fork. It has the address of a word that differs between the two,
+// and by what is there, the stacks are in other sets:
+//
+//   set of (pc, sp)                   fork at sp + 0x68
+//   set of (pc, sp, Parse() + 0x2f)   stack 17
+//   set of (pc, sp, Print() + 0x11)   stack 23
+//
+// The words are in an arena. When it is full, everything is forgotten, and the stacks that are
+// still in use come back.
 //
 // The frames outward of the thread's first frame are not proved again and again. The first frame is
 // the one that calls main, or the thread's own function:
@@ -28,9 +37,12 @@
 #include <cstdint>
 #include <optional>
 
+#include "common/system.h"
 #include "plugin/agent/arch/caller_frame.h"
 #include "plugin/agent/arch/stack_words.h"
 #include "plugin/agent/unwind/stack_trail.h"
+
+#include LEAKGATE_AGENT(recorded_callers)
 
 namespace leakgate::agent {
 
@@ -51,8 +63,12 @@ class StackMemo {
   // only the stack of the set that was found last.
   __attribute__((always_inline)) inline const std::uint32_t* FindAgain(
       const CallerFrame& caller) const {
-    const Entry& entry = SetOf(caller).ways[0];
-    return IsAt(entry, caller) && Holds(entry) ? &entry.stack : nullptr;
+    const Entry* entry = &SetAt(PlaceOf(caller)).ways[0];
+    if constexpr (kCallersAreAlike) {
+      entry = BehindForks(entry, caller);
+      if (__builtin_expect(entry->kind == EntryKind::kFork, 0)) return nullptr;
+    }
+    return IsAt(*entry, caller) && Holds(*entry) ? &entry->stack : nullptr;
   }
 
   // Searches the whole set. A stack that is found moves to where FindAgain searches.
@@ -79,6 +95,12 @@ class StackMemo {
   // The stack pointer is the same, so the addresses of the words are too.
   using Words = StackWords;
 
+  enum class EntryKind : std::uint8_t {
+    kStack,
+    kStackWithFp,  // only if the caller's fp is the same, too
+    kFork,
+  };
+
   // In an empty entry, pc is 0, which no caller's is.
   struct Entry {
     std::uint64_t pc;
@@ -86,8 +108,9 @@ class StackMemo {
     StackWordsRange words;  // in the arena; one stride at least
     std::uint64_t fp;
     std::uint32_t stack;
-    bool depends_on_fp;
-    std::uint64_t reserved[2];  // so that a set is reached by a shift
+    EntryKind kind;
+    const std::uint64_t* forked_word;  // of a fork, which has nothing else but pc and sp
+    std::uint64_t reserved;            // so that a set is reached by a shift
   };
   static_assert(sizeof(Entry) == 64);
 
@@ -101,20 +124,64 @@ class StackMemo {
   static constexpr std::uint32_t kStride = kWordsStride;
   static constexpr std::uint32_t kArenaSize = 4096;
 
-  // By offset, so that it takes no multiplication. sp is a multiple of 16 at a call, so its lowest
-  // bits carry no information.
-  const Set& SetOf(const CallerFrame& caller) const {
-    static_assert(sizeof(Set) == 1 << 7);
-    const std::uint64_t offset = ((caller.pc << 7) ^ (caller.sp << 3)) & ((kSets - 1) << 7);
-    return *reinterpret_cast<const Set*>(reinterpret_cast<const char*>(sets_) + offset);
+  static constexpr std::uint32_t kMostForks = 3;
+
+  // Where a set is: its offset, so that it takes no multiplication. sp is a multiple of 16 at a
+  // call, so its lowest bits carry no information.
+  static constexpr std::uint64_t kPlaceMask = (kSets - 1) << 7;
+  static_assert(sizeof(Set) == 1 << 7);
+  static std::uint64_t PlaceOf(const CallerFrame& caller) {
+    return ((caller.pc << 7) ^ (caller.sp << 3)) & kPlaceMask;
   }
-  Set& SetOf(const CallerFrame& caller) {
-    return const_cast<Set&>(static_cast<const StackMemo*>(this)->SetOf(caller));
+  static std::uint64_t PlaceBehind(std::uint64_t word, std::uint64_t place) {
+    return (place ^ (word << 7)) & kPlaceMask;
+  }
+  const Set& SetAt(std::uint64_t place) const {
+    return *reinterpret_cast<const Set*>(reinterpret_cast<const char*>(sets_) + place);
+  }
+  Set& SetAt(std::uint64_t place) {
+    return const_cast<Set&>(static_cast<const StackMemo*>(this)->SetAt(place));
   }
 
+  // The set to which forks lead from that of `caller`.
+  struct Path {
+    std::uint64_t place;
+    std::uint32_t forks;
+  };
+  Path PathOf(const CallerFrame& caller) {
+    return kCallersAreAlike ? FollowForks(caller) : Path{PlaceOf(caller), 0};
+  }
+  Path FollowForks(const CallerFrame& caller);
+  void Insert(const Entry& entry, std::uint64_t place);
+  // Puts a stack that was found behind another one of the same pc and sp where FindAgain finds it.
+  void Separate(Entry& entry, const Path& path);
+  // Makes a fork of `entry`, which is in front at `place`, by a word that differs now. Returns
+  // false if none does.
+  bool Fork(Entry& entry, std::uint64_t place);
+
+  static bool IsFor(const Entry& entry, const CallerFrame& caller) {
+    return entry.pc == caller.pc && entry.sp == caller.sp;
+  }
+  static bool IsFork(const Entry& entry) {
+    return kCallersAreAlike && entry.kind == EntryKind::kFork;
+  }
+  // REQUIRES: it is no fork.
   static bool IsAt(const Entry& entry, const CallerFrame& caller) {
     if (__builtin_expect(entry.pc != caller.pc || entry.sp != caller.sp, 0)) return false;
-    return !__builtin_expect(entry.depends_on_fp && entry.fp != caller.fp, 0);
+    return !__builtin_expect(entry.kind != EntryKind::kStack && entry.fp != caller.fp, 0);
+  }
+
+  // Returns where the forks lead that begin at `entry`, as far as they are in front of their sets.
+  __attribute__((always_inline)) const Entry* BehindForks(const Entry* entry,
+                                                          const CallerFrame& caller) const {
+    std::uint64_t place = PlaceOf(caller);
+    // They may lead in a circle, since their words change.
+    for (std::uint32_t forks = 0; entry->kind == EntryKind::kFork && forks < kMostForks; ++forks) {
+      if (!IsFor(*entry, caller)) break;
+      place = PlaceBehind(*entry->forked_word, place);
+      entry = &SetAt(place).ways[0];
+    }
+    return entry;
   }
 
   __attribute__((always_inline)) static bool Holds(const Entry& entry) {

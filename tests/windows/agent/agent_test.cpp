@@ -134,6 +134,21 @@ TEST(AgentTest, TracesAProgramThatImportsTheAgentItself) {
   EXPECT_THAT(OfFixtures(traced.LiveBlocks()), ::testing::ElementsAre(Pair(100'003, 1)));
 }
 
+TEST(AgentTest, WalksNoStackAgainThatTakesTurnsWithOthersLikeIt) {
+  const TracedProcess traced({.fixture = "alike_callers.exe"});
+
+  EXPECT_EQ(traced.exit_code(), 0u);
+  EXPECT_GE(traced.region().CurrentTotals().allocated_blocks, 120'000u);
+  EXPECT_LT(traced.region().CountStacks().walked, 1'000u);
+}
+
+TEST(AgentTest, TellsStacksApartThatTakeTurns) {
+  const TracedProcess traced(
+      {.fixture = "alike_callers.exe", .agent = "checking/leakgate_agent64.dll"});
+
+  EXPECT_EQ(traced.Drops(), 0u);  // a wrong stack is one
+}
+
 TEST(AgentTest, FindsTheStacksThatTheSystemsUnwinderFinds) {
   const TracedProcess traced(
       {.fixture = "odd_frames.exe", .agent = "checking/leakgate_agent64.dll"});

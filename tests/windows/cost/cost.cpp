@@ -2,7 +2,8 @@
 // machine that is busy for a while is busy for both. Prints the best times of both and their ratio,
 // and the memory that a traced process commits.
 //
-// windows_cost [ROUNDS [BUDGET_MS]]
+// windows_cost [ROUNDS [BUDGET_MS [AGENT...]]]: agents by their paths from this program's folder,
+// to compare several
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -98,19 +99,23 @@ double NanosecondsOf(const TraceRequest& request, bool traces) {
   return FigureIn(output.Take(), "bench.ns_per_op ");
 }
 
-void Measure(const Workload& workload, int rounds, const std::string& budget_ms) {
+void Measure(const Workload& workload, int rounds, const std::string& budget_ms,
+             const std::vector<std::string>& agents) {
   TraceRequest request{.fixture = workload.fixture, .arguments = workload.arguments};
   request.arguments.push_back(budget_ms);
   double untraced = 1e9;
-  double traced = 1e9;
+  std::vector<double> traced(agents.size(), 1e9);
   for (int round = 0; round < rounds; ++round) {
     untraced = std::min(untraced, NanosecondsOf(request, false));
-    traced = std::min(traced, NanosecondsOf(request, true));
+    for (std::size_t i = 0; i < agents.size(); ++i) {
+      request.agent = agents[i];
+      traced[i] = std::min(traced[i], NanosecondsOf(request, true));
+    }
   }
   std::string name = workload.fixture;
   for (const std::string& argument : workload.arguments) name += " " + argument;
-  std::printf("%-28s untraced %8.1f ns, traced %8.1f ns, ratio %.2f", name.c_str(), untraced,
-              traced, traced / untraced);
+  std::printf("%-28s untraced %8.1f ns, traced", name.c_str(), untraced);
+  for (const double time : traced) std::printf(" %8.1f ns (%.2f)", time, time / untraced);
   if (workload.bar != 0) std::printf(", bar %.2f", workload.bar);
   std::printf("\n");
   std::fflush(stdout);
@@ -122,7 +127,9 @@ void Measure(const Workload& workload, int rounds, const std::string& budget_ms)
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 5;
   const std::string budget_ms = argc > 2 ? argv[2] : "300";
+  std::vector<std::string> agents(argv + std::min(argc, 3), argv + argc);
+  if (agents.empty()) agents.emplace_back("leakgate_agent64.dll");
   for (const auto& workload : leakgate::testing::kWorkloads) {
-    leakgate::testing::Measure(workload, rounds, budget_ms);
+    leakgate::testing::Measure(workload, rounds, budget_ms, agents);
   }
 }

@@ -37,21 +37,24 @@ void* __stdcall HookedAllocate(Heap heap, unsigned long flags, std::size_t bytes
   return AllocateOtherwise(block, bytes, caller.pc, caller.sp, caller.fp);
 }
 
-__attribute__((noinline)) void FreeOtherwise(void* block, std::uint64_t caller_pc,
-                                             std::uint64_t caller_sp, std::uint64_t caller_fp) {
+void RecordFreeOtherwise(void* block, const CallerFrame& caller) {
   if (TracesLibcFree() && RecordFreeInWindow(block, FreeKind::kFree)) return;
   if (!IsTracing()) return;
-  const FreeCall call{FreeKind::kFree, {caller_pc, caller_sp, caller_fp}};
+  const FreeCall call{FreeKind::kFree, caller};
   if (TakesStacksOf(kStacksOfFree) && RecordFreeByStack(block, call)) return;
   RecordFree(block, call);
 }
 
-unsigned char __stdcall HookedFree(Heap heap, unsigned long flags, void* block) {
-  if (!TracesLibcFree() || !RecordFreeHere(block, FreeKind::kFree)) {
-    const CallerFrame caller = LEAKGATE_CALLER();
-    FreeOtherwise(block, caller.pc, caller.sp, caller.fp);
-  }
+// HookedFree jumps here, so its caller is the same.
+__attribute__((noinline)) unsigned char __stdcall FreeOtherwise(Heap heap, unsigned long flags,
+                                                                void* block) {
+  RecordFreeOtherwise(block, LEAKGATE_CALLER());
   return g_ntdll.free(heap, flags, block);
+}
+
+unsigned char __stdcall HookedFree(Heap heap, unsigned long flags, void* block) {
+  const bool is_recorded = TracesLibcFree() && RecordFreeHere(block, FreeKind::kFree);
+  return is_recorded ? g_ntdll.free(heap, flags, block) : FreeOtherwise(heap, flags, block);
 }
 
 // A heap may raise an exception instead of returning nothing. Where the caller asks for that, the

@@ -95,8 +95,9 @@ void FreeCanary(void* canary) { ::LocalFree(canary); }
 
 void StartTracing(const NtAgentBlock& block, std::uint64_t agent) {
   if (!FindNtdll()) return;
-  g_region.base = MapSection(block.region);
-  if (g_region.base == nullptr) return;
+  char* const region = MapSection(block.region);
+  if (region == nullptr) return;
+  g_region.BeginAt(region);
   KeepHandles(block);
   NoteOwnMemory(g_region.base, region_offset::kEnd);
   NoteOwnImage(Image(agent));

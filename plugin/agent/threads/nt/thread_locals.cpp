@@ -7,13 +7,7 @@
 namespace leakgate::agent {
 
 constinit std::uint64_t g_thread_slot = 0;
-
-namespace {
-
-// For threads for which there is no memory. Whoever records is a drop (CanRecord).
-constinit ThreadLocals g_none{.handle = {.activity = Activity::kRecording}, .facts = {}};
-
-}  // namespace
+constinit ThreadLocals g_no_locals{.handle = {.activity = Activity::kRecording}, .facts = {}};
 
 bool PrepareThreadLocals() {
   constexpr DWORD kSlotsOfBlock = 64;
@@ -26,7 +20,7 @@ ThreadLocals& MakeThreadLocals() {
   const LastErrorKeeper keeper;
   void* const memory =
       ::VirtualAlloc(nullptr, sizeof(ThreadLocals), MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
-  if (memory == nullptr) return g_none;
+  if (memory == nullptr) return g_no_locals;
   auto* const locals = new (memory) ThreadLocals;
   ::TlsSetValue(static_cast<DWORD>(g_thread_slot), locals);
   return *locals;
