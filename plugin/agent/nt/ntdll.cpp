@@ -22,6 +22,8 @@ bool FindNtdll() {
          Find(library, "RtlReAllocateHeap", g_ntdll.reallocate) &&
          Find(library, "RtlFreeHeap", g_ntdll.free) &&
          Find(library, "RtlDestroyHeap", g_ntdll.destroy) &&
+         Find(library, "RtlLockHeap", g_ntdll.lock) &&
+         Find(library, "RtlUnlockHeap", g_ntdll.unlock) &&
          Find(library, "RtlDllShutdownInProgress", g_ntdll.is_shutting_down) &&
          Find(library, "LdrRegisterDllNotification", g_ntdll.notify_of_libraries);
 }

@@ -15,6 +15,8 @@ struct Ntdll {
   void*(__stdcall* reallocate)(Heap heap, unsigned long flags, void* block, std::size_t bytes);
   unsigned char(__stdcall* free)(Heap heap, unsigned long flags, void* block);
   Heap(__stdcall* destroy)(Heap heap);
+  unsigned char(__stdcall* lock)(Heap heap);
+  unsigned char(__stdcall* unlock)(Heap heap);
   unsigned char(__stdcall* is_shutting_down)();  // RtlDllShutdownInProgress
   // LdrRegisterDllNotification, which Learn documents
   long(__stdcall* notify_of_libraries)(unsigned long flags, void* function, void* context,

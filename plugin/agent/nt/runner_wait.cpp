@@ -16,6 +16,8 @@ HANDLE Kept(std::uint64_t handle) {
 
 }  // namespace
 
+void (*g_on_wake)(Mailbox& mailbox) = nullptr;
+
 void KeepHandles(const NtAgentBlock& block) {
   g_ask = Kept(block.ask);
   g_waits[0] = Kept(block.reply);
@@ -28,9 +30,12 @@ void WakeRunner(Mailbox&) {
 }
 
 // An event that was set for an earlier question ends the wait, too: the caller looks at the number.
-bool AwaitRunner(Mailbox&, std::uint32_t) {
+bool AwaitRunner(Mailbox& mailbox, std::uint32_t reply) {
   const LastErrorKeeper keeper;
-  return ::WaitForMultipleObjects(2, g_waits, FALSE, INFINITE) == WAIT_OBJECT_0;
+  const bool is_woken = ::WaitForMultipleObjects(2, g_waits, FALSE, INFINITE) == WAIT_OBJECT_0;
+  const bool is_answered = mailbox.reply.load(std::memory_order_relaxed) != reply;
+  if (is_woken && !is_answered && g_on_wake != nullptr) g_on_wake(mailbox);
+  return is_woken;
 }
 
 }  // namespace leakgate::agent

@@ -15,6 +15,10 @@ void KeepHandles(const NtAgentBlock& block);
 // Called once `mailbox.request` has been raised.
 void WakeRunner(Mailbox& mailbox);
 
+// Called by the thread that waits, when it is woken and there is no answer yet. Set before the
+// first question.
+extern void (*g_on_wake)(Mailbox& mailbox);
+
 // Waits until the runner says that it has answered. Returns false if the runner has died.
 [[nodiscard]] bool AwaitRunner(Mailbox& mailbox, std::uint32_t reply);
 

@@ -6,6 +6,7 @@
 
 #include "runner/base/nt/win32.h"
 #include "runner/host/nt/mailbox_events.h"
+#include "runner/region/nt/waiting_agent.h"
 
 namespace leakgate {
 namespace {
@@ -63,7 +64,8 @@ std::shared_ptr<const MailboxEvents> MailboxEventsOf(int pid) {
 
 MailboxServer::MailboxServer(Mailbox& mailbox, Answer answer)
     : mailbox_(mailbox), answer_(std::move(answer)) {
-  (void)EventsFor(mailbox);  // before the process can be handed them
+  // Before the process can be handed them.
+  NoteWaitingAgent(PidOf(mailbox), {&mailbox, HandleOf(EventsFor(mailbox)->reply)});
   thread_ = std::thread([this] { Serve(); });
 }
 
@@ -72,6 +74,7 @@ void MailboxServer::Stop() {
   is_stopping_.store(true, std::memory_order_release);
   SetEvent(HandleOf(EventsFor(mailbox_)->ask));
   thread_.join();
+  ForgetWaitingAgent(PidOf(mailbox_));
   Forget(mailbox_);
 }
 

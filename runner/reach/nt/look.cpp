@@ -33,9 +33,10 @@ struct SeenProcess {
   std::vector<KeptRange> kept_ranges;
   std::vector<KeptRange> declared;
   std::vector<ReallocatedCopy> reallocated;
-  std::vector<RootRange> roots{};       // sorted by kind
-  std::vector<RootRange> more_roots{};  // of the slow look
-  std::vector<std::string> objects{};   // what holds blocks without an address
+  std::optional<WalkedHeaps> walked_heaps{};  // in the slow look
+  std::vector<RootRange> roots{};             // sorted by kind
+  std::vector<RootRange> more_roots{};        // of the slow look
+  std::vector<std::string> objects{};         // what holds blocks without an address
 };
 
 class Look {
@@ -73,7 +74,8 @@ class Look {
 
   [[nodiscard]] bool HasLostBlocks() const { return !marker_->HasMarkedAllCandidates(); }
 
-  void LookSlowly() {
+  void LookSlowly(std::optional<WalkedHeaps> heaps) {
+    process_.walked_heaps = std::move(heaps);
     process_.more_roots = FindHiddenRoots(Sources());
     MarkFrom(process_.more_roots, RootsOf::kVariables);
     if (HasLostBlocks()) MarkFromOddWords();
@@ -145,8 +147,10 @@ class Look {
 
  private:
   [[nodiscard]] RootSources Sources() const {
-    return {process_.memory,     process_.modules,     process_.threads, process_.heap,
-            process_.own_ranges, process_.kept_ranges, process_.declared};
+    return {process_.memory,     process_.modules,
+            process_.threads,    process_.heap,
+            process_.own_ranges, process_.kept_ranges,
+            process_.declared,   process_.walked_heaps ? &*process_.walked_heaps : nullptr};
   }
 
   void LeaveOutKnownLost() {
@@ -328,7 +332,9 @@ auto LookAt(const ReachRequest& request, Look::Candidates candidates, LookDepth 
              .reallocated = request.region.ReallocatedBlocks()},
             memory);
   if (look.HasLostBlocks() && stopped.threads().size() == 1) depth = LookDepth::kSlow;
-  if (look.HasLostBlocks() && depth == LookDepth::kSlow) look.LookSlowly();
+  if (look.HasLostBlocks() && depth == LookDepth::kSlow) {
+    look.LookSlowly(WalkHeaps(request.pid, request.asking_tid, stopped));
+  }
   look.Conclude();
   const bool has_stood_still = stopped.HasStoodStill();
   stopped.Resume();

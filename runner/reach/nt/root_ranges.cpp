@@ -44,7 +44,7 @@ class RootFinder {
     for (const MemoryRange& memory : from_.memory) {
       if (!memory.is_readable || IsStack(memory)) continue;
       if (IsHeap(memory)) {
-        AddBetweenBlocks(memory.range);
+        AddUnseenOf(memory);
       } else if (memory.kind == MemoryKind::kImage) {
         AddReadOnlyData(memory);
       } else if (!memory.is_writable && !memory.is_system_file) {
@@ -116,6 +116,17 @@ class RootFinder {
                                 std::min(data.end, memory.range.end)};
         if (part.begin < part.end) Add(part, RootKind::kGlobal);
       }
+    }
+  }
+
+  void AddUnseenOf(const MemoryRange& memory) {
+    if (from_.walked == nullptr || !from_.walked->Has(memory.allocation)) {
+      return AddBetweenBlocks(memory.range);
+    }
+    for (const AddressRange& unseen : from_.walked->unseen) {
+      const AddressRange part{std::max(unseen.begin, memory.range.begin),
+                              std::min(unseen.end, memory.range.end)};
+      if (part.begin < part.end) AddBetweenBlocks(part);
     }
   }
 

@@ -3,9 +3,10 @@
 // blocks of each thread's TEB.
 //
 // The heap is no root where the agent has recorded blocks, but for one thing: in the slow look,
-// what lies between those blocks is. There are blocks that ntdll has made for itself, of which the
-// agent knows nothing: what FlsSetValue keeps, say. Freed memory is there, too, so a block that
-// only freed memory points to counts as retained.
+// other blocks that are in use are. There are blocks that ntdll has made for itself, of which the
+// agent knows nothing: what FlsSetValue keeps, say. Where nobody can tell which they are (see
+// heap_walk.h), all that lies between the recorded blocks is a root. Freed memory is there, too, so
+// a block that only freed memory points to counts as retained then.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "common/region_layout.h"
+#include "runner/reach/nt/heap_walk.h"
 #include "runner/reach/nt/process_memory.h"
 #include "runner/reach/nt/stopped_process.h"
 #include "runner/region/region_copies.h"
@@ -38,6 +40,7 @@ struct RootSources {
   std::span<const OwnRange> own_ranges;    // the agent's
   std::span<const KeptRange> kept_ranges;  // within its module, what is the program's
   std::span<const KeptRange> declared;     // memory of which the code says that it has pointers
+  const WalkedHeaps* walked = nullptr;     // nullptr: it is not known what of the heaps is in use
 };
 
 // Returns the roots, sorted by kind.

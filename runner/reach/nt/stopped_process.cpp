@@ -145,6 +145,23 @@ void StoppedProcess::ReadThread(const Held& held) {
   threads_.push_back(std::move(thread));
 }
 
+void* StoppedProcess::HandleOfThread(int tid) const {
+  const auto held = std::find_if(held_.begin(), held_.end(),
+                                 [tid](const Held& thread) { return thread.tid == tid; });
+  return held == held_.end() ? nullptr : held->handle;
+}
+
+bool StoppedProcess::LetGo(int tid) const {
+  void* const thread = HandleOfThread(tid);
+  return thread != nullptr && ::ResumeThread(thread) != static_cast<DWORD>(-1);
+}
+
+bool StoppedProcess::StopAgain(int tid) const {
+  void* const thread = HandleOfThread(tid);
+  if (thread == nullptr || ::SuspendThread(thread) == static_cast<DWORD>(-1)) return false;
+  return Registers(thread).context() != nullptr;  // waits until it has stopped
+}
+
 bool StoppedProcess::HasStoodStill() const {
   const std::vector<int> threads = ListThreadsOf(pid_);
   return std::all_of(threads.begin(), threads.end(), [this](int tid) {

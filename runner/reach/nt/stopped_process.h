@@ -36,6 +36,11 @@ class StoppedProcess {
   // The process, with the right to read it. A HANDLE of Windows.
   [[nodiscard]] void* handle() const { return process_; }
 
+  // Lets one thread go for a while, which neither allocates nor leaves where it waits. Both return
+  // false if the thread was not stopped, or cannot be.
+  [[nodiscard]] bool LetGo(int tid) const;
+  [[nodiscard]] bool StopAgain(int tid) const;
+
   // Returns whether there is no thread that was not stopped. It is asked last.
   [[nodiscard]] bool HasStoodStill() const;
 
@@ -51,6 +56,7 @@ class StoppedProcess {
   // Returns whether there was a new thread.
   Expected<bool> StopNewThreads();
   void ReadThread(const Held& held);
+  [[nodiscard]] void* HandleOfThread(int tid) const;
 
   int pid_;
   void* process_ = nullptr;

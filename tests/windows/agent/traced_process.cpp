@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "runner/base/nt/win32.h"
+#include "runner/region/nt/waiting_agent.h"
 #include "runner/run/nt/agent_import.h"
 
 namespace leakgate::testing {
@@ -66,6 +67,7 @@ TracedProcess::TracedProcess(const TraceRequest& request) {
     ::TerminateProcess(made.hProcess, 1);
     throw std::runtime_error(imported.error().message);
   }
+  NoteWaitingAgent(static_cast<int>(made.dwProcessId), {&region_->mailbox(), HandleOf(reply)});
   ::ResumeThread(made.hThread);
   const HANDLE waits[] = {HandleOf(ask), made.hProcess};
   while (::WaitForMultipleObjects(2, waits, FALSE, INFINITE) == WAIT_OBJECT_0) {
@@ -76,6 +78,7 @@ TracedProcess::TracedProcess(const TraceRequest& request) {
     Answer(request.looks_at);
     ::SetEvent(HandleOf(reply));
   }
+  ForgetWaitingAgent(static_cast<int>(made.dwProcessId));
   ::GetExitCodeProcess(made.hProcess, &exit_code_);
 }
 

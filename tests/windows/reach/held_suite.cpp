@@ -62,6 +62,26 @@ __attribute__((noinline)) void LoseCycle() {
   first = second = nullptr;
 }
 
+// Where a heap has freed memory, it overwrites the first words only.
+constexpr int kDeepInside = 20;
+__attribute__((noinline)) void LeaveInFreedMemory(HANDLE heap) {
+  void** volatile list = static_cast<void**>(::HeapAlloc(heap, HEAP_ZERO_MEMORY, 4000));
+  list[kDeepInside] = Fresh();
+  ::HeapFree(heap, 0, list);
+  list = nullptr;
+}
+
+// Locks a heap by a thread that never lets it go.
+void LockForGood(HANDLE heap) {
+  const HANDLE ready = ::CreateEventW(nullptr, FALSE, FALSE, nullptr);
+  std::thread([heap, ready] {
+    ::HeapLock(heap);
+    ::SetEvent(ready);
+    ::Sleep(INFINITE);
+  }).detach();
+  ::WaitForSingleObject(ready, INFINITE);
+}
+
 // Overwrites what ended functions have left on the stack, and what Wine has left on its own when
 // the heap grew.
 __attribute__((noinline)) void Scrub() {
@@ -112,6 +132,21 @@ TEST(Lost, Chain) {
 }
 TEST(Lost, Cycle) {
   LoseCycle();
+  Scrub();
+}
+TEST(Lost, InFreedMemory) {
+  LeaveInFreedMemory(HighHeap());
+  Scrub();
+}
+TEST(Lost, InFreedMemoryOfTheProcessHeap) {
+  LeaveInFreedMemory(::GetProcessHeap());
+  Scrub();
+}
+TEST(Locked, Heap) {
+  const HANDLE heap = ::HeapCreate(0, 1 << 16, 0);
+  g_global = ::HeapAlloc(heap, 0, 100);  // a block is recorded there
+  LeaveInFreedMemory(heap);
+  LockForGood(heap);
   Scrub();
 }
 TEST(Framework, FailedAssertion) {

@@ -121,6 +121,16 @@ TEST(LookTest, FindsWhatIsLostAndWhoLostIt) {
   EXPECT_THAT(Judged().Of("Lost.Cycle"), AllOf(::testing::SizeIs(2), Each(StartsWith("lost "))));
 }
 
+TEST(LookTest, FindsLostWhatOnlyFreedMemoryPointsTo) {
+  for (const char* const test : {"Lost.InFreedMemory", "Lost.InFreedMemoryOfTheProcessHeap"}) {
+    EXPECT_THAT(Judged().Of(test), ::testing::ElementsAre(StartsWith("lost 50000 B by "))) << test;
+  }
+}
+
+TEST(LookTest, WaitsForNoHeapThatAThreadHasLocked) {
+  EXPECT_THAT(Judged().Of("Locked.Heap"), ::testing::Contains(StartsWith("retained 50000 B by ")));
+}
+
 TEST(LookTest, RetainsAllWhereAWindowMayHoldIt) {
   for (const std::string& fate : Judged().Of("HeldByWindow.UserData"))
     EXPECT_THAT(fate, Not(StartsWith("lost")));

@@ -3,6 +3,7 @@
 #include <windows.h>
 
 #include "plugin/agent/arch/caller_frame.h"
+#include "plugin/agent/hook/nt/heap_locks.h"
 #include "plugin/agent/hook/nt/import_slots.h"
 #include "plugin/agent/host/host_functions.h"
 #include "plugin/agent/nt/image.h"
@@ -91,7 +92,7 @@ Heap __stdcall HookedDestroy(Heap heap) {
   return g_ntdll.destroy(heap);
 }
 
-constexpr std::uint32_t kHookCount = 4;
+constexpr std::uint32_t kHookCount = 6;
 constinit SlotChange g_hooks[kHookCount] = {};
 constinit std::uint64_t g_agent = 0;
 
@@ -159,6 +160,8 @@ bool InstallHeapHooks(std::uint64_t agent) {
   g_hooks[1] = {AddressOf(g_ntdll.reallocate), AddressOf(&HookedReallocate)};
   g_hooks[2] = {AddressOf(g_ntdll.free), AddressOf(&HookedFree)};
   g_hooks[3] = {AddressOf(g_ntdll.destroy), AddressOf(&HookedDestroy)};
+  g_hooks[4] = {AddressOf(g_ntdll.lock), AddressOf(&HookedLock)};
+  g_hooks[5] = {AddressOf(g_ntdll.unlock), AddressOf(&HookedUnlock)};
   const Image ntdll(AddressOf(::GetModuleHandleW(L"ntdll.dll")));
   if (!PatchExports(ntdll)) return false;
   ForEachLibrary([](std::uint64_t base) {

@@ -5,7 +5,7 @@
 //
 // Their machine code is not touched. What leads to them is:
 //
-//   import tables     each slot of a loaded library that has the address of one of the four, by
+//   import tables     each slot of a loaded library that has the address of one of them, by
 //                     whatever name it was imported
 //   export table      ntdll's own: what is bound later (libraries that are loaded, GetProcAddress,
 //                     names that other libraries forward) finds the hooks

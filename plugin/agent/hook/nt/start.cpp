@@ -14,6 +14,7 @@
 #include "plugin/agent/api/boundary.h"
 #include "plugin/agent/hook/nt/exit_hooks.h"
 #include "plugin/agent/hook/nt/heap_hooks.h"
+#include "plugin/agent/hook/nt/heap_walk.h"
 #include "plugin/agent/host/on_switch.h"
 #include "plugin/agent/mappings/mapping_table.h"
 #include "plugin/agent/nt/image.h"
@@ -101,6 +102,7 @@ void StartTracing(const NtAgentBlock& block, std::uint64_t agent) {
   KeepHandles(block);
   NoteOwnMemory(g_region.base, region_offset::kEnd);
   NoteOwnImage(Image(agent));
+  g_on_wake = WalkHeapsIfWanted;
   g_on_library_gone = [] { g_modules.ModulesMayHaveGone(); };
   if (!StartLibraryList() || !StartTables()) return Fail(AgentFailure::kNoMemory);
   StartWindows();
