@@ -234,6 +234,9 @@ INSTANTIATE_TEST_SUITE_P(
         UsageCase{"NoProgramToExamine",
                   {"doctor"},
                   "no program to examine; name the test binary: leakgate doctor BINARY"},
+        UsageCase{"SelfTestOfAProgram",
+                  {"doctor", "--self-test", "./a"},
+                  "doctor --self-test takes no program; leave it out, or leave out --self-test"},
         UsageCase{"UnknownOptionOfDoctor",
                   {"doctor", "--deep", "./a"},
                   "unknown option '--deep'; see leakgate doctor --help"},
@@ -337,6 +340,10 @@ TEST(OptionsTest, HelpShowsAPageUnlessACommandHasItsName) {
       "no command and no page has the name 'budgts' (did you mean budgets?); see leakgate help");
   EXPECT_EQ(ErrorOf({"help", "../LICENSE"}),
             "no command and no page has the name '../LICENSE'; see leakgate help");
+}
+
+TEST(OptionsTest, SelfTestOfDoctorNeedsNoProgram) {
+  EXPECT_TRUE(Parse<DoctorCommand>({"doctor", "--self-test"}).is_self_test);
 }
 
 TEST(OptionsTest, APageThatIsNotInstalledIsOneLine) {

@@ -29,5 +29,14 @@ TEST(DoctorTextTest, PrintsNoControlCharacters) {
   EXPECT_THAT(DoctorText("./\x1b[2J", {kFine}, Colour::kOff), StartsWith("leakgate: ./\\x1b[2J "));
 }
 
+TEST(SelfTestTextTest, SaysHowManyDoNotHold) {
+  EXPECT_EQ(SelfTestText({kFine, kPoor}, Colour::kOff),
+            "leakgate: self-test: all holds\n"
+            "  ok    agent: found\n"
+            "  warn  lines: none; build with -g\n");
+  EXPECT_THAT(SelfTestText({kFine, kBad, kPoor}, Colour::kOff),
+              StartsWith("leakgate: self-test: 1 of 3 do not hold; leakgate help windows says"));
+}
+
 }  // namespace
 }  // namespace leakgate
