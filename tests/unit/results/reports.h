@@ -55,7 +55,10 @@ class ReportsTest : public testing::Test {
     std::filesystem::remove_all(directory_);
     std::filesystem::create_directories(directory_);
   }
-  ~ReportsTest() override { std::filesystem::remove_all(directory_); }
+  ~ReportsTest() override {
+    std::error_code kept;  // on Windows, while an archive in it is open
+    std::filesystem::remove_all(directory_, kept);
+  }
 
   std::filesystem::path Write(const std::string& name, const std::string& text) const {
     const std::filesystem::path path = directory_ / name;
