@@ -21,6 +21,7 @@ bool FindNtdll() {
   return library != nullptr && Find(library, "RtlAllocateHeap", g_ntdll.allocate) &&
          Find(library, "RtlReAllocateHeap", g_ntdll.reallocate) &&
          Find(library, "RtlFreeHeap", g_ntdll.free) &&
+         Find(library, "RtlCreateHeap", g_ntdll.create) &&
          Find(library, "RtlDestroyHeap", g_ntdll.destroy) &&
          Find(library, "RtlLockHeap", g_ntdll.lock) &&
          Find(library, "RtlUnlockHeap", g_ntdll.unlock) &&

@@ -14,6 +14,8 @@ struct Ntdll {
   void*(__stdcall* allocate)(Heap heap, unsigned long flags, std::size_t bytes);
   void*(__stdcall* reallocate)(Heap heap, unsigned long flags, void* block, std::size_t bytes);
   unsigned char(__stdcall* free)(Heap heap, unsigned long flags, void* block);
+  Heap(__stdcall* create)(unsigned long flags, void* at, std::size_t reserved_bytes,
+                          std::size_t committed_bytes, void* lock, void* parameters);
   Heap(__stdcall* destroy)(Heap heap);
   unsigned char(__stdcall* lock)(Heap heap);
   unsigned char(__stdcall* unlock)(Heap heap);

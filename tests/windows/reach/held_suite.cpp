@@ -149,6 +149,12 @@ TEST(Locked, Heap) {
   LockForGood(heap);
   Scrub();
 }
+TEST(Locked, HeapWithoutLock) {
+  const HANDLE heap = ::HeapCreate(HEAP_NO_SERIALIZE, 1 << 16, 0);
+  g_global = ::HeapAlloc(heap, 0, 100);
+  LeaveInFreedMemory(heap);
+  Scrub();
+}
 TEST(Framework, FailedAssertion) {
   SCOPED_TRACE("kept");
   EXPECT_TRUE(false);

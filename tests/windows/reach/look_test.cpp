@@ -131,6 +131,11 @@ TEST(LookTest, WaitsForNoHeapThatAThreadHasLocked) {
   EXPECT_THAT(Judged().Of("Locked.Heap"), ::testing::Contains(StartsWith("retained 50000 B by ")));
 }
 
+TEST(LookTest, WalksNoHeapThatAStoppedThreadMayBeAboutToChange) {
+  EXPECT_THAT(Judged().Of("Locked.HeapWithoutLock"),
+              ::testing::Contains(StartsWith("retained 50000 B by ")));
+}
+
 TEST(LookTest, RetainsAllWhereAWindowMayHoldIt) {
   for (const std::string& fate : Judged().Of("HeldByWindow.UserData"))
     EXPECT_THAT(fate, Not(StartsWith("lost")));

@@ -89,10 +89,11 @@ Heap __stdcall HookedDestroy(Heap heap) {
       RecordFree(entry.lpData, {FreeKind::kFree, caller});
     }
   }
+  ForgetLocksOf(heap);
   return g_ntdll.destroy(heap);
 }
 
-constexpr std::uint32_t kHookCount = 6;
+constexpr std::uint32_t kHookCount = 7;
 constinit SlotChange g_hooks[kHookCount] = {};
 constinit std::uint64_t g_agent = 0;
 
@@ -162,6 +163,7 @@ bool InstallHeapHooks(std::uint64_t agent) {
   g_hooks[3] = {AddressOf(g_ntdll.destroy), AddressOf(&HookedDestroy)};
   g_hooks[4] = {AddressOf(g_ntdll.lock), AddressOf(&HookedLock)};
   g_hooks[5] = {AddressOf(g_ntdll.unlock), AddressOf(&HookedUnlock)};
+  g_hooks[6] = {AddressOf(g_ntdll.create), AddressOf(&HookedCreate)};
   const Image ntdll(AddressOf(::GetModuleHandleW(L"ntdll.dll")));
   if (!PatchExports(ntdll)) return false;
   ForEachLibrary([](std::uint64_t base) {

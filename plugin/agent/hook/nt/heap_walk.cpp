@@ -20,7 +20,7 @@ class HeapWalker {
     HANDLE heaps[kMostHeaps];
     const DWORD count = ::GetProcessHeaps(kMostHeaps, heaps);
     for (DWORD i = 0; i < count && i < kMostHeaps; ++i) {
-      if (MayBeLockedByProgram(heaps[i])) continue;
+      if (!MayBeWalked(heaps[i])) continue;
       const std::uint32_t before = count_;
       allocation_begin_ = allocation_end_ = 0;
       // What is known of a part of a heap only is not used.
