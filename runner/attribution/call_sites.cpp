@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -66,11 +67,13 @@ std::optional<AllocationKind> KindOfOperator(const Frame& frame) {
   return std::nullopt;
 }
 
-// Returns the operator that the user called; nullopt if it was none. A program's own operator new
-// calls malloc, and the runtime's new[] calls such a new. The agent's frames are between them.
-std::optional<AllocationKind> OperatorSeenByUser(const std::vector<Frame>& stack) {
-  std::optional<AllocationKind> outermost;
-  for (const Frame& frame : stack) {
+// Returns the kind of what the user called; nullopt if it was no operator. A program's own operator
+// new calls malloc, and the runtime's new[] calls such a new. The agent's frames are between them.
+// On Windows, where the kind is recorded as malloc's, the C library's function is told as well.
+std::optional<AllocationKind> KindSeenByUser(const std::vector<Frame>& stack) {
+  const AllocatorCall allocator = FindAllocatorCall(stack);
+  std::optional<AllocationKind> outermost = allocator.kind;
+  for (const Frame& frame : std::span(stack).subspan(allocator.frames)) {
     const std::optional<AllocationKind> kind = KindOfOperator(frame);
     if (!kind && !IsAgentFrame(frame)) break;
     if (kind) outermost = kind;
@@ -80,7 +83,7 @@ std::optional<AllocationKind> OperatorSeenByUser(const std::vector<Frame>& stack
 
 CallSite MakeSite(ResolvedStack resolved) {
   CallSite site;
-  site.kind = OperatorSeenByUser(resolved.frames);
+  site.kind = KindSeenByUser(resolved.frames);
   Finding& finding = site.finding;
   std::erase_if(resolved.frames, IsAgentFrame);
   finding.stack = std::move(resolved.frames);

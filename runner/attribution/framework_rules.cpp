@@ -1,8 +1,7 @@
 #include "runner/attribution/framework_rules.h"
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
+#include <iterator>
 
 #include "runner/attribution/code_owner.h"
 #include "runner/symbols/name_text.h"
@@ -149,22 +148,33 @@ std::string CalledInCLibrary(Frames stack, std::size_t c_library_frames) {
   return stack[c_library_frames - 1].function;
 }
 
-// On Windows, the agent sees allocations where the C library asks the system's heap for them. So
-// the innermost frames are the C library's own, of a function that makes a block for its caller.
-Frames WithoutAllocator(Frames stack) {
-  constexpr std::array<std::string_view, 18> kAllocators = {
-      "malloc",       "calloc",        "realloc",         "_recalloc",        "_malloc_base",
-      "_calloc_base", "_realloc_base", "_recalloc_base",  "_malloc_dbg",      "_calloc_dbg",
-      "_realloc_dbg", "_recalloc_dbg", "_aligned_malloc", "_aligned_realloc", "HeapAlloc",
-      "HeapReAlloc",  "LocalAlloc",    "GlobalAlloc"};
-  if (stack.empty() || !IsProgramOfWindows(stack.front().module)) return stack;
-  const std::size_t count = CountCLibraryFrames(stack);
-  if (count == 0) return stack;
-  const std::string called = CalledInCLibrary(stack, count);
-  const bool is_allocator =
-      std::find(kAllocators.begin(), kAllocators.end(), called) != kAllocators.end();
-  return is_allocator ? stack.subspan(count) : stack;
-}
+// Those that make blocks for their callers, and what kind of blocks these are.
+struct WindowsAllocator {
+  std::string_view function;
+  AllocationKind kind;
+};
+constexpr WindowsAllocator kWindowsAllocators[] = {
+    {"malloc", AllocationKind::kMalloc},
+    {"_malloc_base", AllocationKind::kMalloc},
+    {"_malloc_dbg", AllocationKind::kMalloc},
+    {"calloc", AllocationKind::kCalloc},
+    {"_calloc_base", AllocationKind::kCalloc},
+    {"_calloc_dbg", AllocationKind::kCalloc},
+    {"realloc", AllocationKind::kRealloc},
+    {"_realloc_base", AllocationKind::kRealloc},
+    {"_realloc_dbg", AllocationKind::kRealloc},
+    {"_recalloc", AllocationKind::kRealloc},
+    {"_recalloc_base", AllocationKind::kRealloc},
+    {"_recalloc_dbg", AllocationKind::kRealloc},
+    {"_aligned_malloc", AllocationKind::kMemalign},
+    {"_aligned_realloc", AllocationKind::kMemalign},
+    {"HeapAlloc", AllocationKind::kMalloc},
+    {"HeapReAlloc", AllocationKind::kRealloc},
+    {"LocalAlloc", AllocationKind::kMalloc},
+    {"GlobalAlloc", AllocationKind::kMalloc},
+};
+
+Frames WithoutAllocator(Frames stack) { return stack.subspan(FindAllocatorCall(stack).frames); }
 
 // Functions that are not exported have no name where the library is stripped.
 std::string_view InnermostName(Frames stack) {
@@ -218,6 +228,18 @@ const FrameworkRule* MatchStartUp(Frames stack, UnwindEnd end) {
 }
 
 }  // namespace
+
+AllocatorCall FindAllocatorCall(std::span<const Frame> stack) {
+  if (stack.empty() || !IsProgramOfWindows(stack.front().module)) return {};
+  const std::size_t count = CountCLibraryFrames(stack);
+  if (count == 0) return {};
+  const std::string called = CalledInCLibrary(stack, count);
+  const auto* const found =
+      std::find_if(std::begin(kWindowsAllocators), std::end(kWindowsAllocators),
+                   [&](const WindowsAllocator& allocator) { return allocator.function == called; });
+  if (found == std::end(kWindowsAllocators)) return {};
+  return {count, found->kind};
+}
 
 std::optional<std::string> MatchFrameworkRule(const std::vector<Frame>& stack, UnwindEnd end) {
   const Frames frames = WithoutAllocator(WithoutAgent(stack));

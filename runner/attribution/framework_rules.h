@@ -8,12 +8,14 @@
 // that left no frame. docs/framework.md has the details. Pure.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/allocation_kind.h"
 #include "common/unwind_end.h"
 #include "runner/symbols/frame.h"
 
@@ -51,6 +53,14 @@ struct FrameworkRule {
 
 // Returns in words how a rule matches, for the printed list.
 [[nodiscard]] std::string_view Describe(FrameworkMatch match);
+
+// How a program of Windows came to a block. The agent sees allocations where the C library asks the
+// system's heap for them, so the innermost frames are the C library's own.
+struct AllocatorCall {
+  std::size_t frames = 0;  // that many, of a function that makes a block for its caller; 0: none
+  std::optional<AllocationKind> kind;
+};
+[[nodiscard]] AllocatorCall FindAllocatorCall(std::span<const Frame> stack);
 
 // Returns the name of the rule that matches a block allocated at `stack` (innermost frame first;
 // `end` says why it ends); nullopt if no rule matches.

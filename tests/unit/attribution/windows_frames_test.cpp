@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "runner/attribution/call_sites.h"
 #include "runner/attribution/code_owner.h"
 #include "runner/attribution/framework_rules.h"
 #include "runner/attribution/stack_pattern.h"
@@ -61,6 +62,38 @@ TEST(WindowsFramesTest, BlameTheUsersFunctionAndNotTheSystems) {
                                     InSystem("ole32.dll", "CoTaskMemAlloc"), InProgram("net::Open"),
                                     InProgram("main")};
   EXPECT_EQ(FindUserFrame(stack), 2u);
+}
+
+TEST(WindowsFramesTest, TellWhichFunctionOfTheCLibraryAllocated) {
+  const std::vector<Frame> by_import = {InSystem("msvcrt.dll", "msvcrt_heap_alloc"),
+                                        InSystem("msvcrt.dll", "calloc"),
+                                        InProgram("net::Open()", "calloc")};
+  EXPECT_EQ(FindAllocatorCall(by_import).frames, 2u);
+  EXPECT_EQ(FindAllocatorCall(by_import).kind, AllocationKind::kCalloc);
+  const std::vector<Frame> linked_in = {InProgram("_realloc_base"), InProgram("realloc"),
+                                        InProgram("net::Open()")};
+  EXPECT_EQ(FindAllocatorCall(linked_in).kind, AllocationKind::kRealloc);
+}
+
+TEST(WindowsFramesTest, TellWhichOperatorTheUserCalled) {
+  CallSites sites([](std::uint32_t) {
+    return ResolvedStack{
+        {InSystem("msvcrt.dll", "malloc"), InProgram("operator new(unsigned long long)", "malloc"),
+         InProgram("operator new[](unsigned long long)"), InProgram("net::Open()")},
+        UnwindEnd::kOutermost};
+  });
+  EXPECT_EQ(sites.Of(1).kind, AllocationKind::kNewArray);
+}
+
+TEST(WindowsFramesTest, TellNoAllocatorWhereTheUsersFunctionOnlyHasItsName) {
+  EXPECT_EQ(FindAllocatorCall(std::vector{InProgram("net::calloc"), InProgram("main")}).frames, 0u);
+  EXPECT_EQ(FindAllocatorCall(
+                std::vector{InSystem("msvcrt.dll", "_strdup"), InProgram("net::Open()", "_strdup")})
+                .frames,
+            0u)
+      << "a function that keeps the block, or makes one of its own";
+  EXPECT_EQ(FindAllocatorCall(std::vector{In("calloc"), In("main")}).frames, 0u)
+      << "of a program of Linux";
 }
 
 TEST(WindowsFramesTest, MatchGoogleTestBehindTheAllocator) {
