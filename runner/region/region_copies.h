@@ -24,8 +24,9 @@ struct LiveBlock {
   std::uint32_t allowance = 0;  // the allowance of the program's code; 0: none
   // Stands for the measuring windows that were open; 0: none was.
   std::uint32_t phase : 31 = 0;
-  // Made by a local static variable's initialiser, begun in `window`.
-  bool is_static : 1 = false;
+  // 1: made by a local static variable's initialiser, begun in `window`. Of the same type, since
+  // Windows gives each type of bit-fields a word of its own.
+  std::uint32_t is_static : 1 = 0;
 };
 static_assert(sizeof(LiveBlock) == 40);  // there are millions
 

@@ -107,6 +107,14 @@ TEST(Held, VirtualAlloc) {
       static_cast<void**>(::VirtualAlloc(nullptr, 4096, MEM_COMMIT | MEM_RESERVE, PAGE_READWRITE));
   pages[100] = std::malloc(100);
 }
+TEST(Held, Calloc) {
+  static void* volatile block;
+  block = std::calloc(3, 77);
+}
+TEST(Held, NewArray) {
+  static char* volatile block;
+  block = new char[99];
+}
 TEST(Held, OtherHeap) {
   static void* volatile block;
   block = ::HeapAlloc(::HeapCreate(0, 0, 0), HEAP_ZERO_MEMORY, 64);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "runner/attribution/call_sites.h"
 #include "runner/attribution/code_owner.h"
 #include "runner/attribution/framework_rules.h"
 #include "runner/reach/find_reach.h"
@@ -49,8 +50,11 @@ class Judge {
     const std::string name = region.Window(window).name;
     if (name == "Framework.FailedAssertion") CountLostOfAll(region);
     Fates& fates = fates_[name];
+    std::vector<AllocationKind>& kinds = kinds_[name];
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       const std::vector<Frame> stack = StackOf(region, blocks[i].stack);
+      CallSites sites([&](std::uint32_t) { return ResolvedStack{stack, UnwindEnd::kOutermost}; });
+      kinds.push_back(sites.Of(1).kind.value_or(blocks[i].kind));
       const std::optional<std::string> rule = MatchFrameworkRule(stack, UnwindEnd::kOutermost);
       if (rule) {
         fates.push_back(*rule);
@@ -68,6 +72,9 @@ class Judge {
   }
 
   [[nodiscard]] int lost_of_all() const { return lost_of_all_; }
+  [[nodiscard]] const std::vector<AllocationKind>& KindsOf(const std::string& test) {
+    return kinds_[test];
+  }
   [[nodiscard]] const Fates& Of(const std::string& test) { return fates_[test]; }
 
  private:
@@ -91,6 +98,7 @@ class Judge {
   Symbolizer symbolizer_{IsRuntimeModule};
   Variables variables_{IsRuntimeModule};
   std::map<std::string, Fates> fates_;
+  std::map<std::string, std::vector<AllocationKind>> kinds_;
   int lost_of_all_ = -1;  // not asked yet
 };
 
@@ -109,7 +117,7 @@ Judge& Judged() {
 TEST(LookTest, RetainsWhatIsHeldInAnyWay) {
   for (const char* const test :
        {"Held.Global", "Held.ThreadLocal", "Held.TlsSlot", "Held.FlsSlot", "Held.Map",
-        "Held.VirtualAlloc", "Held.OtherHeap", "Held.OtherStack"}) {
+        "Held.Calloc", "Held.NewArray", "Held.VirtualAlloc", "Held.OtherHeap", "Held.OtherStack"}) {
     EXPECT_THAT(Judged().Of(test), AllOf(Not(IsEmpty()), Each(Not(StartsWith("lost"))))) << test;
   }
 }
@@ -119,6 +127,16 @@ TEST(LookTest, FindsWhatIsLostAndWhoLostIt) {
               ::testing::ElementsAre(AllOf(StartsWith("lost 50000 B by "), HasSubstr("::Lose("))));
   EXPECT_THAT(Judged().Of("Lost.Chain"), AllOf(::testing::SizeIs(2), Each(StartsWith("lost "))));
   EXPECT_THAT(Judged().Of("Lost.Cycle"), AllOf(::testing::SizeIs(2), Each(StartsWith("lost "))));
+}
+
+TEST(LookTest, TellsHowABlockWasAllocated) {
+  EXPECT_THAT(Judged().KindsOf("Held.Global"), ::testing::ElementsAre(AllocationKind::kMalloc));
+  EXPECT_THAT(Judged().KindsOf("Held.Calloc"), ::testing::ElementsAre(AllocationKind::kCalloc));
+  // mingw-w64's new[] jumps to new, and leaves no frame.
+  EXPECT_THAT(
+      Judged().KindsOf("Held.NewArray"),
+      ::testing::ElementsAre(::testing::AnyOf(AllocationKind::kNew, AllocationKind::kNewArray)));
+  EXPECT_THAT(Judged().KindsOf("Held.Map"), Each(AllocationKind::kNew));
 }
 
 TEST(LookTest, FindsLostWhatOnlyFreedMemoryPointsTo) {
