@@ -57,6 +57,7 @@ TracedProcess::TracedProcess(const TraceRequest& request) {
   region_ = Must(RegionFile::Create({.pid = static_cast<int>(made.dwProcessId),
                                      .boundaries = BoundarySource::kListener,
                                      .stack_events = request.stack_events}));
+  region_->Ask(kAskAtProcessEnd);
   const UniqueFd ask = OwnHandle(::CreateEventW(nullptr, FALSE, FALSE, nullptr));
   const UniqueFd reply = OwnHandle(::CreateEventW(nullptr, FALSE, FALSE, nullptr));
   const Expected<void> imported = ImportAgent(
