@@ -30,14 +30,14 @@ Error LaunchError(const std::filesystem::path& program) {
 }  // namespace
 
 Expected<std::unique_ptr<SuspendedProcess>> SuspendedProcess::Launch(const LaunchRequest& request) {
-  const UniqueFd null = request.streams == Streams::kNone ? OpenNull() : UniqueFd();
+  const UniqueFd sink = request.streams == Streams::kNone ? OpenSink() : UniqueFd();
   const DWORD group = request.group == ProcessGroup::kOwn ? CREATE_NEW_PROCESS_GROUP : 0;
   std::optional<StartedProcess> started = StartProcess({.program = request.program,
                                                         .name = request.name,
                                                         .arguments = request.arguments,
                                                         .environment = request.environment,
                                                         .flags = CREATE_SUSPENDED | group,
-                                                        .output = null ? HandleOf(null) : nullptr});
+                                                        .output = sink ? HandleOf(sink) : nullptr});
   if (!started) return Unexpected(LaunchError(request.program));
   std::unique_ptr<SuspendedProcess> launched(new SuspendedProcess(started->pid));
   launched->process_ = std::move(started->process);

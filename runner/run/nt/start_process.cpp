@@ -1,5 +1,7 @@
 #include "runner/run/nt/start_process.h"
 
+#include <thread>
+
 namespace leakgate {
 namespace {
 
@@ -40,6 +42,36 @@ UniqueFd OpenNull() {
   return OwnHandle(CreateFileW(L"NUL", GENERIC_READ | GENERIC_WRITE,
                                FILE_SHARE_READ | FILE_SHARE_WRITE, &inheritable, OPEN_EXISTING, 0,
                                nullptr));
+}
+
+namespace {
+
+void Drain(HANDLE pipe) {
+  std::vector<char> swallowed(1U << 16);
+  DWORD bytes = 0;
+  while (ReadFile(pipe, swallowed.data(), static_cast<DWORD>(swallowed.size()), &bytes, nullptr)) {
+  }
+}
+
+// Returns the end of the pipe that is written to, for as long as this process runs; nullptr if
+// there is none.
+HANDLE MakeSink() {
+  HANDLE to_read = nullptr;
+  HANDLE to_write = nullptr;
+  if (!CreatePipe(&to_read, &to_write, nullptr, 0)) return nullptr;
+  std::thread(Drain, to_read).detach();
+  return to_write;
+}
+
+}  // namespace
+
+UniqueFd OpenSink() {
+  static const HANDLE sink = MakeSink();
+  HANDLE copy = nullptr;
+  const bool is_copied =
+      sink != nullptr && DuplicateHandle(GetCurrentProcess(), sink, GetCurrentProcess(), &copy, 0,
+                                         TRUE, DUPLICATE_SAME_ACCESS);
+  return is_copied ? OwnHandle(copy) : OpenNull();
 }
 
 std::optional<StartedProcess> StartProcess(const ProcessToStart& what) {

@@ -31,8 +31,12 @@ struct StartedProcess {
 // Returns nothing on failure; GetLastError tells why.
 [[nodiscard]] std::optional<StartedProcess> StartProcess(const ProcessToStart& what);
 
-// Opens what swallows all that is written into it; inheritable.
+// Opens what swallows all that is written into it; inheritable. C runtimes take it for a terminal:
+// they ask about its mode at each character.
 [[nodiscard]] UniqueFd OpenNull();
+// The same for programs that write much: a pipe, which a thread of this process empties. If there
+// can be none, as OpenNull.
+[[nodiscard]] UniqueFd OpenSink();
 
 // Writes the arguments so that CommandLineToArgvW and the C runtimes read them as they are. Pure.
 [[nodiscard]] std::wstring CommandLineOf(const std::string& name,
