@@ -17,11 +17,12 @@ void ScratchCopy::NoteRefusal() {}
 
 bool ScratchCopy::Enter() const noexcept { return false; }
 
+// GoogleTest takes a path without a drive, as TMPDIR may have one, for a relative one.
 ScratchDirectory ScratchDirectory::In(const std::string& parent) {
   std::random_device random;
-  const std::filesystem::path path = std::filesystem::path(WideOf(parent)) /
-                                     fmt::format("leakgate-{:08x}{:08x}", random(), random());
   std::error_code error;
+  const std::filesystem::path path = std::filesystem::absolute(WideOf(parent), error) /
+                                     fmt::format("leakgate-{:08x}{:08x}", random(), random());
   return ScratchDirectory(std::filesystem::create_directory(path, error) ? path
                                                                          : std::filesystem::path());
 }
