@@ -10,6 +10,7 @@
 #include "runner/base/signal_end.h"
 #include "runner/base/time_limit.h"
 #include "runner/cli/app/command_line.h"
+#include "runner/cli/own_program.h"
 #include "runner/cli/system_needs.h"
 #include "runner/cli/terminal.h"
 
@@ -55,7 +56,7 @@ int main(int argc, char** argv) {
   leakgate::KeepFreedPages();
   leakgate::RaiseThreadStackSize();
   try {
-    const leakgate::Expected<int> exit_code = RunMain({argv + 1, argv + argc});
+    const leakgate::Expected<int> exit_code = RunMain(leakgate::OwnArguments(argc, argv));
     if (exit_code) return leakgate::ExitCodeAfterOutput(*exit_code);
     leakgate::PrintMessage(WithRemedy(exit_code.error().message));
     return static_cast<int>(exit_code.error().exit_code);

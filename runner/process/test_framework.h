@@ -14,10 +14,12 @@ struct LinkedFramework {
   TestFramework framework = TestFramework::kNone;
   // Leakgate's listener is there, too: it tells. Each framework has its own.
   bool has_listener = false;
+  // GoogleTest has a stream of its events, which it has not on Windows.
+  bool has_stream = true;
 
-  // Without a listener, only GoogleTest tells where tests begin, by its stream of events.
+  // Without a listener, only GoogleTest tells where tests begin, by its stream.
   [[nodiscard]] bool TellsTests() const {
-    return has_listener || framework == TestFramework::kGoogleTest;
+    return has_listener || (framework == TestFramework::kGoogleTest && has_stream);
   }
 };
 

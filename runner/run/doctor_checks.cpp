@@ -17,7 +17,7 @@ Check CheckFramework(LinkedFramework linked) {
   if (linked.has_listener) {
     return {CheckResult::kOk, "tests", fmt::format("{}, with leakgate's listener linked in", name)};
   }
-  if (linked.framework == TestFramework::kGoogleTest) {
+  if (linked.framework == TestFramework::kGoogleTest && linked.has_stream) {
     return {CheckResult::kOk, "tests",
             "GoogleTest; its event stream tells where tests begin and end"};
   }
@@ -26,7 +26,7 @@ Check CheckFramework(LinkedFramework linked) {
             "no GoogleTest found in the file, so the program is judged as a whole; name the test "
             "binary itself, unless a library of its own has GoogleTest"};
   }
-  return {CheckResult::kWarning, "tests", AdviceAboutHeader(linked)};
+  return {CheckResult::kWarning, "tests", AdviceAboutTests(linked)};
 }
 
 Check CheckSymbols(const DebugFacts& facts) {

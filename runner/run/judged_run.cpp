@@ -204,7 +204,7 @@ class JudgedRun {
   void AddWarnings(RunResult& result) {
     const LinkedFramework linked = prepared_.linked;
     if (linked.framework != TestFramework::kNone && !linked.TellsTests()) {
-      result.warnings.push_back(AdviceAboutHeader(linked));
+      result.warnings.push_back(AdviceAboutTests(linked));
     }
     if (RunsAllTests(request_.arguments)) {
       AddLines(UnusedAllowances(prepared_.budgets, request_.budgets, result.windows),

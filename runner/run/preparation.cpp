@@ -7,6 +7,7 @@
 #include "runner/process/process_image.h"
 #include "runner/result/gtest_flags.h"
 #include "runner/run/test_listing.h"
+#include "runner/run/told_quantities.h"
 
 namespace leakgate {
 
@@ -19,7 +20,12 @@ BoundarySource BoundariesOf(LinkedFramework linked) {
   return linked.has_listener ? BoundarySource::kListener : BoundarySource::kStream;
 }
 
-std::string AdviceAboutHeader(LinkedFramework linked) {
+std::string AdviceAboutTests(LinkedFramework linked) {
+  if (linked.framework == TestFramework::kGoogleTest) {
+    return "the program has GoogleTest, whose tests leakgate tells apart on Windows only by its "
+           "listener, so the program is judged as a whole; link leakgate::listener, or run each "
+           "test in a process of its own (leakgate_discover_tests)";
+  }
   return fmt::format(
       "the program has {0}, whose tests leakgate tells apart only by a header, so the program is "
       "judged as a whole; add #include <{1}> to one of its source files, below {0}'s own header",
@@ -42,7 +48,7 @@ Expected<void> RequireAgent(const std::filesystem::path& agent) {
 
 Expected<void> RequireFreeStream(const std::vector<std::string>& arguments,
                                  LinkedFramework linked) {
-  if (linked.has_listener) return {};
+  if (linked.has_listener || !linked.TellsTests()) return {};
   if (!SendsStream(arguments, OwnEnvironment())) return {};
   return UsageError(
       "GoogleTest's stream of results (--gtest_stream_result_to, GTEST_STREAM_RESULT_TO) is how "
@@ -58,6 +64,7 @@ Expected<Preparation> Prepare(const RunRequest& request) {
   Expected<std::vector<BudgetFile>> files = std::vector<BudgetFile>();
   if (!request.budgets.empty()) files = LoadBudgetFiles(request.budgets);
   if (!files) return Unexpected(files.error());
+  LEAKGATE_TRY(RefuseUntold(*files));
   TestSources sources;
   if (!files->empty() && linked.framework == TestFramework::kGoogleTest) {
     sources = ListTests(program, request.arguments);

@@ -32,9 +32,9 @@ struct Preparation {
 // Returns where the boundaries of such a program's tests come from.
 [[nodiscard]] BoundarySource BoundariesOf(LinkedFramework linked);
 
-// Returns one line that says which header tells the tests of such a program apart. REQUIRES: it has
-// a framework other than GoogleTest, without a listener.
-[[nodiscard]] std::string AdviceAboutHeader(LinkedFramework linked);
+// Returns one line that says how the tests of such a program are told apart. REQUIRES: it has a
+// framework that does not tell them by itself.
+[[nodiscard]] std::string AdviceAboutTests(LinkedFramework linked);
 
 // Returns why GoogleTest's stream of events cannot be had of the program that the process executes;
 // empty if it can.

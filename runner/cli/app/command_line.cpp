@@ -32,7 +32,8 @@ class Parser {
     app_.set_help_flag("-h,--help");
     app_.set_version_flag("--version", VersionText());
     app_.require_subcommand(0, 1);
-    app_.allow_extras();  // commands inherit all of this but the version
+    app_.allow_windows_style_options(false);  // a path may begin with a slash
+    app_.allow_extras();                      // commands inherit all of this but the version
     apps_[""] = &app_;
     for (const CommandDefinition& command : commands) Add(command);
   }

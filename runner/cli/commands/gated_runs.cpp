@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "runner/base/regular_file.h"
+#include "runner/cli/own_program.h"
 #include "runner/cli/terminal.h"
 #include "runner/report/window_text.h"
 #include "runner/run/adopted_programs.h"
@@ -46,7 +47,7 @@ Expected<GatedRuns::Run> GatedRuns::RunOnce(const CtestCommand& program, const G
     arguments.push_back(fmt::format("--gtest_random_seed={}", *gate.seed));
   }
   LEAKGATE_TRY_ASSIGN([[maybe_unused]] const int exit_code,
-                      RunToFile({.program = "/proc/self/exe",
+                      RunToFile({.program = OwnProgram(),
                                  .arguments = std::move(arguments),
                                  .directory = program.directory,
                                  .environment = program.environment},

@@ -54,9 +54,6 @@ Expected<std::vector<Check>> CheckProgram(const DoctorRequest& request) {
       FromResult("agent", RequireAgent(request.agent), Utf8Of(request.agent.native())));
   if (inspection) {
     checks.push_back(CheckFramework(inspection->linked));
-    if (inspection->stream_problem) {
-      checks.push_back({CheckResult::kNo, "tests", *inspection->stream_problem});
-    }
     const DebugFacts facts = ReadDebugFacts(program);
     checks.insert(checks.end(), {CheckSymbols(facts), CheckLines(facts)});
   }

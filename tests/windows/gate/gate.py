@@ -1,0 +1,311 @@
+#!/usr/bin/env python3
+"""Runs leakgate.exe under Wine on suites of its own, as users do, and holds what it answers against what it must:
+exit codes, verdicts, messages, reports, and that nothing is left behind.
+
+Usage: gate.py --wine ci/wine --leakgate PATH --fixtures FOLDER [SCENARIO...]
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree
+
+SCENARIOS = {}
+
+
+def scenario(function):
+    SCENARIOS[function.__name__] = function
+    return function
+
+
+class Gate:
+    """leakgate.exe in a folder of its own, with a folder for temporary files of its own."""
+
+    def __init__(self, options, folder: pathlib.Path):
+        self.wine, self.leakgate, self.fixtures, self.folder = options.wine, options.leakgate, options.fixtures, folder
+        self.temporary = folder / "temporary"
+        self.temporary.mkdir()
+
+    def environment(self) -> dict:
+        windows = "Z:" + str(self.temporary).replace("/", "\\")
+        return {**os.environ, "TEST_TMPDIR": windows, "TEMP": windows, "TMP": windows, "LC_ALL": "C.UTF-8"}
+
+    def command(self, *arguments) -> list[str]:
+        return [str(self.wine), str(self.leakgate), *map(str, arguments)]
+
+    def __call__(self, *arguments, timeout=240) -> subprocess.CompletedProcess:
+        done = subprocess.run(self.command(*arguments), cwd=self.folder, env=self.environment(), capture_output=True,
+                              timeout=timeout, check=False)
+        done.stdout, done.stderr = (text.decode("utf-8", "replace").replace("\r\n", "\n") for text in (done.stdout, done.stderr))
+        return done
+
+    def run(self, program: str, *options, tests="", arguments=(), expect=0) -> subprocess.CompletedProcess:
+        """Runs a fixture. The JSON report is in self.report."""
+        report = self.folder / "report.json"
+        report.unlink(missing_ok=True)
+        filter_given = [f"--gtest_filter={tests}"] if tests else []
+        done = self("run", *options, "--report", "json=report.json", "--", self.fixtures / program, *filter_given, *arguments)
+        self.report = json.loads(report.read_text()) if report.exists() else None
+        check(done.returncode == expect, f"exit code {done.returncode} instead of {expect}", done)
+        return done
+
+    def window(self, name: str) -> dict:
+        return next(window for window in self.report["windows"] if window["name"] == name)
+
+    def left(self) -> list[str]:
+        return sorted(str(path.relative_to(self.temporary)) for path in self.temporary.rglob("*"))
+
+
+def check(is_so: bool, why: str, done=None) -> None:
+    if not is_so:
+        said = f"\n{done.stdout[-3000:]}\n{done.stderr[-6000:]}" if done is not None else ""
+        raise AssertionError(why + said)
+
+
+def contains(text: str, *words: str) -> None:
+    for word in words:
+        check(word in text, f"no {word!r} in:\n{text[-4000:]}")
+
+
+def write(folder: pathlib.Path, name: str, value) -> pathlib.Path:
+    path = folder / name
+    path.write_text(value if isinstance(value, str) else json.dumps(value, indent=1))
+    return path
+
+
+def is_running(name: str) -> bool:
+    """Whether a process of Wine's runs a program of this name."""
+    for process in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if name.encode() in process.read_bytes().split(b"\0")[0]:
+                return True
+        except OSError:
+            pass
+    return False
+
+
+def wait_until(is_so, seconds=30) -> bool:
+    for _ in range(seconds * 20):
+        if is_so():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@scenario
+def statics_are_retained(gate):
+    """What static objects hold is never lost, whatever their destructors do; what a test lost is told beside it."""
+    for program in ("statics.exe", "statics_own_main.exe"):
+        gate.run(program, "--confirm", "off", expect=1)
+        verdicts = {window["name"]: (window["verdict"], window["lost"]["bytes"])
+                    for window in gate.report["windows"] if window["kind"] == "test"}
+        for name, (verdict, lost) in verdicts.items():
+            wanted = {"Static.MapHoldsAndOneIsLost": ("over_budget", 77), "Static.IsLostByTheNextTest": ("over_budget", 78),
+                      "Static.LosesWhatTheTestBeforeHeld": ("pass", 0)}.get(name, ("unconfirmed", 0))
+            check((verdict, lost) == wanted, f"{program}: {name}: {verdict}, {lost} bytes lost")
+
+
+@scenario
+def ends_are_seen(gate):
+    """Whatever way a program ends in order, what it held then is not lost, and what it lost is."""
+    outcomes = {"keeps": (0, 0), "registers": (0, 0), "loses": (1, 7003), "ends_badly": (1, 7005)}
+    for program in ("ends.exe", "ends_own_runtime.exe", "ends_untouched.exe"):
+        for what, (code, lost) in outcomes.items():
+            gate.run(program, arguments=(what, "return"), expect=code)
+            found = gate.window(program)["lost"]["bytes"]
+            check(found == lost, f"{program} {what}: {found} bytes lost")
+    for how in ("exit", "_exit", "ExitProcess"):
+        gate.run("ends.exe", arguments=("loses", how), expect=1)
+        gate.run("ends.exe", arguments=("registers", how))
+    for what in ("loses", "registers"):
+        told = gate.run("ends_own_runtime_untouched.exe", arguments=(what, "return"), expect=3)
+        contains(told.stderr, "its static objects may have been destroyed before its end was seen")
+        gate.run("ends.exe", arguments=(what, "TerminateProcess"), expect=3)
+
+
+@scenario
+def untouched_programs_are_judged_whole(gate):
+    """Without the listener there are no tests, but the program's window, and a line that says how to have them."""
+    told = gate.run("suite_untouched.exe", tests="Gate.Passes:Gate.KeepsOnce")
+    contains(told.stderr, "link leakgate::listener, or run each test in a process of its own (leakgate_discover_tests)")
+    check([window["kind"] for window in gate.report["windows"]] == ["program"], "more than the program's window")
+    gate.run("suite_untouched.exe", tests="Gate.Loses", expect=1)
+    check(gate.window("suite_untouched.exe")["lost"]["bytes"] == 777, "777 bytes are lost")
+    contains(gate("doctor", gate.fixtures / "suite_untouched.exe").stdout, "link leakgate::listener")
+
+
+@scenario
+def verdicts_by_test(gate):
+    gate.run("suite.exe", tests="Gate.Passes:Gate.KeepsOnce")
+    check(gate.window("Gate.KeepsOnce")["verdict"] == "pass", "built once")
+    told = gate.run("suite.exe", tests="Gate.Loses", expect=1)
+    contains(told.stdout, "777 B in 1 block lost", "suite.cpp:")
+    gate.run("suite.exe", "--confirm-wait", "0.05", tests="Gate.Grows:Gate.PrintsMuch", expect=1)
+    for test in ("Gate.Grows", "Gate.PrintsMuch"):
+        check(gate.window(test)["verdict"] == "over_budget", f"{test} grows")
+        check(gate.window(test)["lost"]["bytes"] == 0, f"{test} loses nothing")
+    gate.run("suite.exe", tests="Gate.Fails", expect=1)
+    gate.run("suite.exe", "--warn-only", tests="Gate.Loses")
+
+
+@scenario
+def budgets(gate):
+    """Limits, overrides and allowances; a budget file's errors are told with their place, before anything runs."""
+    plain = {"component": "gate", "limits": {"test": {"outstanding": {"bytes": 0}}}}
+    write(gate.folder, "zero.leakgate.json", plain)
+    told = gate.run("suite.exe", "--budgets", "zero.leakgate.json", tests="Gate.Loses:Gate.Passes", expect=1)
+    contains(told.stdout, "777 B in 1 block outstanding, budget 0 B", "zero.leakgate.json")
+    write(gate.folder, "override.leakgate.json",
+          plain | {"overrides": [{"tests": ["Gate.Loses"], "limits": {"test": {"outstanding": {"bytes": 800}}}, "reason": "known"}]})
+    gate.run("suite.exe", "--budgets", "override.leakgate.json", tests="Gate.Loses:Gate.Passes")
+    write(gate.folder, "allowance.leakgate.json",
+          plain | {"allowances": [{"stack": ["*Make<777*"], "bytes": 777, "blocks": 1, "reason": "known"}]})
+    gate.run("suite.exe", "--budgets", "allowance.leakgate.json", tests="Gate.Loses:Gate.Passes")
+    write(gate.folder, "wrong.leakgate.json", '{\n "component": "gate",\n "limit": {}\n}')
+    told = gate.run("suite.exe", "--budgets", "wrong.leakgate.json", tests="Gate.Loses", expect=2)
+    contains(told.stderr, "wrong.leakgate.json:3")
+    check("Gate" not in told.stdout, "something ran", told)
+    contains(gate("explain", "--budgets", "override.leakgate.json", "Gate.Loses", "--", gate.fixtures / "suite.exe").stdout, "800")
+
+
+@scenario
+def untold_limits_are_refused(gate):
+    for name, text in {"file_descriptors": '{\n "component": "c",\n "limits": {"test": {\n  "file_descriptors": 0}}\n}',
+                       "mapped": '{\n "component": "c",\n "limits": {"test": {\n  "mapped": {"bytes": 0}}}\n}',
+                       "processes": '{\n "component": "c",\n "limits": {"process": {"outstanding": {"bytes": 0}}},\n'
+                                    ' "processes": ["a.exe"]\n}'}.items():
+        write(gate.folder, f"{name}.leakgate.json", text)
+        told = gate.run("suite.exe", "--budgets", f"{name}.leakgate.json", tests="Gate.Passes", expect=2)
+        contains(told.stderr, f"{name}.leakgate.json:4: \"{name}\": leakgate does not tell that on this system; leave it out")
+        check("Gate" not in told.stdout, "something ran", told)
+
+
+@scenario
+def bad_input(gate):
+    for arguments, said in ((("run", "--", "nowhere.exe"), "not found"),
+                            (("run",), "no program"),
+                            (("run", "--report", "nothing=x", "--", gate.fixtures / "suite.exe"), "nothing"),
+                            (("run", "--timeout", "soon", "--", gate.fixtures / "suite.exe"), "soon"),
+                            (("run", "--budgets", "none.json", "--", gate.fixtures / "suite.exe"), "none.json"),
+                            (("run", "/help"), "/help")):
+        done = gate(*arguments)
+        check(done.returncode == 2, f"{arguments}: exit code {done.returncode}", done)
+        contains(done.stderr, said)
+    write(gate.folder, "text.exe", "no program")
+    check(gate("run", "--", ".\\text.exe").returncode in (2, 3), "a text is no program")
+
+
+@scenario
+def paths_after_options(gate):
+    """A path that begins with a slash is no option."""
+    gate.run("suite.exe", tests="Gate.Passes")
+    done = gate("merge", gate.folder / "report.json", "--report", f"json={gate.folder}/merged.json")
+    check(done.returncode == 0 and (gate.folder / "merged.json").exists(), "the report is not read", done)
+
+
+@scenario
+def crashes_and_ends(gate):
+    """The region is read after a crash; nothing passes then; the program's own exit code is passed on."""
+    told = gate.run("suite.exe", tests="Gate.Crashes:Gate.Passes", expect=0xC0000005 & 0xFF)  # of which Wine passes on 8 bits
+    contains(told.stderr, "the program was ended by exception 0xC0000005", "inconclusive: the program ended while the test ran")
+    check(gate.window("Gate.Crashes")["verdict"] == "inconclusive", "nothing that crashed passes")
+    check(gate.window("Gate.Passes")["verdict"] == "pass", "what ended before it was judged")
+    gate.run("suite.exe", tests="Gate.Exits42", expect=42)
+    told = gate.run("suite.exe", "--timeout", "3", tests="Gate.Passes:Gate.Hangs", expect=3)
+    contains(told.stderr, "the timeout of 3 s was reached while this test ran: Gate.Hangs")
+    check(not wait_until(lambda: not is_running("suite.exe"), 10) is True, "the program still runs")
+
+
+@scenario
+def reports(gate):
+    done = gate("run", "--report", "json=r.json", "--report", "junit=r.xml", "--report", "sarif=r.sarif", "--report", "html=r.html",
+                "--", gate.fixtures / "suite.exe", "--gtest_filter=Gate.Loses:Gate.Passes")
+    check(done.returncode == 1, "over budget", done)
+    junit = xml.etree.ElementTree.parse(gate.folder / "r.xml").getroot()
+    check(len(list(junit.iter("failure"))) >= 1, "JUnit has the failure")
+    sarif = json.loads((gate.folder / "r.sarif").read_text())
+    check(len(sarif["runs"][0]["results"]) >= 1, "SARIF has the result")
+    check("777" in (gate.folder / "r.html").read_text(encoding="utf-8"), "the page has the leak")
+
+
+@scenario
+def baselines_and_merges(gate):
+    """A second run against the first one's report is green; two reports are merged; adopt makes a suite green."""
+    gate.run("suite.exe", tests="Gate.Loses", expect=1)
+    shutil.copy(gate.folder / "report.json", gate.folder / "before.json")
+    gate.run("suite.exe", "--baseline", "before.json", tests="Gate.Loses")
+    gate.run("suite.exe", tests="Gate.Passes")
+    done = gate("merge", "before.json", "report.json", "--report", "json=merged.json")
+    check(done.returncode in (0, 1) and (gate.folder / "merged.json").exists(), f"merge: {done.returncode}", done)
+    done = gate("adopt", gate.fixtures / "statics.exe")
+    check(done.returncode == 0, f"adopt: {done.returncode}", done)
+    print(done.stdout[-1800:], done.stderr[-1800:], sorted(path.name for path in gate.folder.iterdir()))
+
+
+@scenario
+def odd_paths(gate):
+    """Paths with spaces and umlauts: of leakgate, of the program, of budgets and of reports."""
+    odd = gate.folder / "Prüf ordner ß"
+    odd.mkdir()
+    for file in (gate.leakgate, gate.leakgate.parent / "leakgate_agent64.dll"):
+        shutil.copy(file, odd)
+    shutil.copy(gate.fixtures / "suite.exe", odd / "Größen test.exe")
+    write(odd, "zürich.leakgate.json", {"component": "gate", "limits": {"test": {"outstanding": {"bytes": 0}}}})
+    gate.leakgate = odd / "leakgate.exe"
+    done = gate("run", "--budgets", odd / "zürich.leakgate.json", "--report", f"json={odd}/bericht ü.json", "--",
+                odd / "Größen test.exe", "--gtest_filter=Gate.Loses")
+    check(done.returncode == 1, f"exit code {done.returncode}", done)
+    contains(done.stdout, "777 B in 1 block outstanding", "zürich.leakgate.json")
+    report = json.loads((odd / "bericht ü.json").read_text(encoding="utf-8"))
+    check(report["binary"].endswith("Größen test.exe"), report["binary"])
+
+
+@scenario
+def nothing_is_left(gate):
+    """Neither files nor processes stay, also where the runner is killed while tests run or are repeated."""
+    gate.run("suite.exe", "--confirm-wait", "0.05", tests="Gate.Grows", expect=1)
+    check(gate.left() == [], f"left: {gate.left()}")
+    name = "only_here.exe"
+    shutil.copy(gate.fixtures / "suite.exe", gate.folder / name)
+    runner = subprocess.Popen(gate.command("run", "--", gate.folder / name, "--gtest_filter=Gate.StartsAnotherAndHangs"),
+                              cwd=gate.folder, env=gate.environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    while b"started" not in runner.stdout.readline():
+        pass
+    check(is_running(name), "the program runs")
+    runner.kill()
+    runner.wait()
+    check(wait_until(lambda: not is_running(name)), "the program outlives its runner")
+    check(wait_until(lambda: not is_running("ping")), "what it started outlives it")
+    check(gate.left() == [], f"left: {gate.left()}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--wine", required=True, type=pathlib.Path)
+    parser.add_argument("--leakgate", required=True, type=pathlib.Path)
+    parser.add_argument("--fixtures", required=True, type=pathlib.Path)
+    parser.add_argument("scenarios", nargs="*", choices=[*SCENARIOS, []], help="default: all")
+    options = parser.parse_args()
+    for name in ("wine", "leakgate", "fixtures"):
+        setattr(options, name, getattr(options, name).absolute())
+    wrong = 0
+    for name in options.scenarios or SCENARIOS:
+        with tempfile.TemporaryDirectory(prefix="leakgate-gate-") as folder:
+            begin = time.monotonic()
+            try:
+                SCENARIOS[name](Gate(options, pathlib.Path(folder)))
+                print(f"gate: {name}: ok, {time.monotonic() - begin:.1f} s", flush=True)
+            except (AssertionError, subprocess.TimeoutExpired, KeyError, StopIteration, OSError) as error:
+                wrong += 1
+                print(f"gate: {name}: {type(error).__name__}: {error}", flush=True)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
