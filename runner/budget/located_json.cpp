@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "runner/base/path_text.h"
 #include "runner/budget/wording.h"
 
 namespace leakgate {
@@ -302,7 +303,7 @@ const LocatedValue* LocatedValue::Find(std::string_view key) const {
 Unexpected ErrorAt(const std::filesystem::path& file, TextPosition position,
                    std::string_view problem) {
   return UsageError(
-      fmt::format("{}:{}:{}: {}", file.string(), position.line, position.column, problem));
+      fmt::format("{}:{}:{}: {}", PathText(file), position.line, position.column, problem));
 }
 
 Expected<LocatedValue> ParseLocatedJson(const std::filesystem::path& file, std::string_view text) {

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "runner/base/path_text.h"
 #include "runner/base/regular_file.h"
 #include "runner/budget/json_fields.h"
 #include "runner/budget/located_json.h"
@@ -90,14 +91,14 @@ struct FoundFile {
 
 Unexpected Unreadable(const fs::path& path, const std::error_code& cause) {
   return UsageError(fmt::format("{}: cannot be read: {}; check the path and its permissions",
-                                path.string(), cause.message()));
+                                PathText(path), cause.message()));
 }
 
 // A link that leads nowhere and a FIFO count, too, so that reading them fails: otherwise nobody
 // would notice that a budget is missing.
 bool IsBudgetEntry(const fs::directory_entry& entry) {
   std::error_code ignored;
-  return entry.path().filename().string().ends_with(kSuffix) && !entry.is_directory(ignored);
+  return PathText(entry.path().filename()).ends_with(kSuffix) && !entry.is_directory(ignored);
 }
 
 Expected<std::vector<fs::path>> FindBudgetsBelow(const fs::path& directory) {
@@ -113,7 +114,7 @@ Expected<std::vector<fs::path>> FindBudgetsBelow(const fs::path& directory) {
   if (budgets.empty()) {
     return UsageError(
         fmt::format("{}: holds no *{}; name a budget file, or a directory with one in or below it",
-                    directory.string(), kSuffix));
+                    PathText(directory), kSuffix));
   }
   return budgets;
 }

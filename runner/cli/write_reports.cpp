@@ -82,7 +82,7 @@ Expected<void> WriteReport(const ReportRequest& report, const Contents& contents
 
 Expected<std::filesystem::path> ExpandReportPath(const std::filesystem::path& path,
                                                  const RunNaming& surroundings) {
-  const std::string text = path.string();
+  const std::string text = PathText(path);
   std::string expanded;
   for (std::size_t at = 0; at < text.size();) {
     if (text[at] != '{') {

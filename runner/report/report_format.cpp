@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "runner/base/path_text.h"
+
 namespace leakgate {
 namespace {
 
@@ -59,7 +61,7 @@ Expected<ReportRequest> ParseReportRequest(std::string_view request) {
     return UsageError(fmt::format(
         "report '{}': standard output is the program's and the summary's; name a file", request));
   }
-  return ReportRequest{known->format, fs::path(file)};
+  return ReportRequest{known->format, PathOf(file)};
 }
 
 }  // namespace leakgate

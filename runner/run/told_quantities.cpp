@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "runner/base/path_text.h"
 #include "runner/budget/applied_budget.h"
 
 namespace leakgate {
@@ -15,7 +16,7 @@ Unexpected NotTold(std::string_view place, std::string_view key) {
 }
 
 std::string PlaceIn(const BudgetFile& file, int line) {
-  return fmt::format("{}:{}", file.path.string(), line);
+  return fmt::format("{}:{}", PathText(file.path), line);
 }
 
 struct UntoldLimit {
@@ -54,7 +55,7 @@ Expected<void> RefuseUntoldIn(const BudgetFile& file) {
     return NotTold(PlaceIn(file, file.processes.front().line), "processes");
   }
   if (file.thread_scope == ThreadScope::kTest && !KnowsThreadStarts()) {
-    return NotTold(file.path.string(), "threads");
+    return NotTold(PathText(file.path), "threads");
   }
   return {};
 }

@@ -1,11 +1,10 @@
 #include "runner/cli/own_program.h"
 
-#include <windows.h>
-// behind it
+#include "runner/base/nt/win32.h"
+// Needs what <windows.h> declares.
 #include <shellapi.h>
 
 #include "runner/base/descriptors.h"
-#include "runner/base/nt/win32.h"
 #include "runner/process/process_image.h"
 
 namespace leakgate {
