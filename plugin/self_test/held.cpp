@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "common/nt_self_test.h"
+#include "plugin/self_test/high_heap.h"
 #include "plugin/self_test/self_test.h"
 
 #define LEAKGATE_APART __attribute__((noinline))
@@ -17,20 +18,6 @@ thread_local void* volatile t_local;
 void** volatile g_block;
 
 LEAKGATE_APART void* Make(std::uint64_t index) { return std::calloc(1, SizeOf(index)); }
-
-// Wine's heaps have addresses like everyday numbers, which look like pointers. Those of Windows lie
-// above 4 GiB, as this one does.
-HANDLE HighHeap() {
-  constexpr std::uintptr_t kHigh = std::uintptr_t{4} << 30;
-  for (std::size_t bytes = std::size_t{1} << 30; bytes >= std::size_t{1} << 16; bytes /= 2) {
-    while (void* const low = ::VirtualAlloc(nullptr, bytes, MEM_RESERVE, PAGE_NOACCESS)) {
-      if (reinterpret_cast<std::uintptr_t>(low) < kHigh) continue;
-      ::VirtualFree(low, 0, MEM_RELEASE);
-      break;
-    }
-  }
-  return ::HeapCreate(0, 4 << 20, 0);
-}
 
 void** Pages() {
   return static_cast<void**>(
@@ -98,7 +85,7 @@ LEAKGATE_APART void Scrub() {
 }  // namespace
 
 void LeaveHeldAndLost() {
-  const HANDLE heap = HighHeap();
+  const HANDLE heap = MakeHighHeap(4 << 20);
   Hold();
   Lose(heap);
   Scrub();

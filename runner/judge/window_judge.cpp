@@ -31,8 +31,7 @@ std::string NotInOrderText(bool is_child) {
 
 constexpr const char* kUnannouncedText =
     "its static objects may have been destroyed before its end was seen, since its runtime is "
-    "linked "
-    "into it; add leakgate's listener, link the runtime as a library (/MD), or limit "
+    "linked into it; add leakgate's listener, link the runtime as a library (/MD), or limit "
     "\"outstanding\" in \"limits\": {\"program\": ...}";
 
 void LeaveUnjudged(std::string why, WindowResult& result) {

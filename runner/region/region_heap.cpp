@@ -94,7 +94,7 @@ struct Stretch {
   }
 };
 
-constexpr std::uint32_t kMostPhases = ~std::uint32_t{0} >> 1;  // one each time a window opens
+constexpr std::uint32_t kMostPhases = ~std::uint32_t{0} >> 1;  // as many as a LiveBlock can tell
 
 LiveBlock BlockOf(std::uint64_t address, const WrittenBlock& written,
                   const ContextRecord& context) {

@@ -439,10 +439,7 @@ class Look {
       if (number == BlockIndex::kNone || marker_->IsMarked(number)) continue;
       addresses.push_back(process_.heap.blocks[number].address);
     }
-    process_.objects.push_back({queue + ", whose bytes cannot be read,", addresses, true});
-    marker_->AddRoots(process_.objects.back().words,
-                      {.kernel_object = static_cast<std::uint32_t>(process_.objects.size())});
-    marker_->Mark();
+    MarkFromObject({queue + ", whose bytes cannot be read,", std::move(addresses), true});
   }
 
   // REQUIRES: the marking is done. The process may run again afterwards.
@@ -526,8 +523,15 @@ class Look {
                      [](const RootRange& a, const RootRange& b) { return a.kind < b.kind; });
   }
 
-  // Only where the words of an idle signal stack would change what is lost. They count as held by
-  // an object that is none of the kernel's.
+  // Its blocks are told to be held by it. It need not be the kernel's.
+  void MarkFromObject(KernelObject object) {
+    process_.objects.push_back(std::move(object));
+    marker_->AddRoots(process_.objects.back().words,
+                      {.kernel_object = static_cast<std::uint32_t>(process_.objects.size())});
+    marker_->Mark();
+  }
+
+  // Only where the words of an idle signal stack would change what is lost.
   void MarkFromSavedContexts() {
     if (!HasLostBlocks() || process_.idle_stacks.empty()) return;
     const ProcessMemory memory(request_.pid);  // which reads those stacks, too
@@ -543,10 +547,7 @@ class Look {
       memory.ForEachPart(stack, add);
     }
     if (words.empty()) return;
-    process_.objects.push_back({.name = "a context saved on a signal stack", .words = words});
-    marker_->AddRoots(process_.objects.back().words,
-                      {.kernel_object = static_cast<std::uint32_t>(process_.objects.size())});
-    marker_->Mark();
+    MarkFromObject({.name = "a context saved on a signal stack", .words = std::move(words)});
   }
 
   // They count as held by an object that is none of the kernel's.

@@ -1,7 +1,6 @@
 #include "runner/reach/linux/signal_stacks.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "runner/arch/pointer.h"
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <thread>
 
+#include "plugin/self_test/high_heap.h"
+
 namespace {
 
 void* volatile g_global;
@@ -20,20 +22,8 @@ std::map<int, std::string>& Cache() {
   return cache;
 }
 
-// Wine's heaps have addresses like everyday numbers, for which nearly everything is an odd pointer.
-// Those of Windows lie above 4 GiB, as this one does.
 HANDLE HighHeap() {
-  static const HANDLE heap = [] {
-    constexpr std::uintptr_t kHigh = std::uintptr_t{4} << 30;
-    for (std::size_t bytes = std::size_t{1} << 30; bytes >= std::size_t{1} << 16; bytes /= 2) {
-      while (void* const low = ::VirtualAlloc(nullptr, bytes, MEM_RESERVE, PAGE_NOACCESS)) {
-        if (reinterpret_cast<std::uintptr_t>(low) < kHigh) continue;
-        ::VirtualFree(low, 0, MEM_RELEASE);
-        break;
-      }
-    }
-    return ::HeapCreate(0, 1 << 20, 0);
-  }();
+  static const HANDLE heap = MakeHighHeap(1 << 20);
   return heap;
 }
 
