@@ -10,6 +10,7 @@
 
 #include "common/region_layout.h"
 #include "runner/base/descriptors.h"
+#include "runner/base/path_text.h"
 #include "runner/process/process_image.h"
 #include "runner/symbols/debug_facts.h"
 
@@ -38,7 +39,7 @@ std::string Libraries() {
 
 // The build tree or the prefix that this program is in.
 std::filesystem::path InstallationRoot() {
-  return std::filesystem::path(ImageOf(OwnPid())).parent_path().parent_path();
+  return PathOf(ImageOf(OwnPid())).parent_path().parent_path();
 }
 
 }  // namespace

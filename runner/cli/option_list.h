@@ -5,14 +5,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "runner/base/expected.h"
+#include "runner/base/path_text.h"
 #include "runner/base/word_table.h"
 
 namespace leakgate {
@@ -206,9 +209,18 @@ class OptionList {
   template <typename Target>
   static constexpr bool kTakesMany = Many<Target>::value;
 
+  // A path, or a container of paths.
+  template <typename Target>
+  struct HoldsPaths : std::is_same<Target, std::filesystem::path> {};
+  template <template <typename...> class Holder, typename... Rest>
+  struct HoldsPaths<Holder<std::filesystem::path, Rest...>> : std::true_type {};
+
   template <typename Value, typename Target>
   static void Store(Value&& value, Target& target) {
-    if constexpr (kTakesMany<Target>) {
+    constexpr bool kIsText = std::is_same_v<std::decay_t<Value>, std::string>;
+    if constexpr (kIsText && HoldsPaths<Target>::value) {
+      Store(PathOf(value), target);
+    } else if constexpr (kTakesMany<Target>) {
       target.insert(target.end(), typename Target::value_type(std::forward<Value>(value)));
     } else {
       target = std::forward<Value>(value);

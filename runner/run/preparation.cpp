@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "runner/attach/program_environment.h"
+#include "runner/base/path_text.h"
 #include "runner/budget/read_budget.h"
 #include "runner/process/process_image.h"
 #include "runner/result/gtest_flags.h"
@@ -43,7 +44,7 @@ Expected<void> RequireAgent(const std::filesystem::path& agent) {
   return InconclusiveError(fmt::format(
       "{}: the agent is missing, so nothing can be traced; reinstall leakgate, or build "
       "the target leakgate_agent",
-      agent.string()));
+      PathText(agent)));
 }
 
 Expected<void> RequireFreeStream(const std::vector<std::string>& arguments,

@@ -23,6 +23,13 @@ TEST(ExaminationTest, WarnsOfAFileWithoutGoogleTest) {
   EXPECT_THAT(check.text, HasSubstr("the program is judged as a whole"));
 }
 
+TEST(ExaminationTest, SaysWhatGoogleTestNeedsWhereItHasNoStream) {
+  const Check check =
+      CheckFramework({.framework = TestFramework::kGoogleTest, .has_stream = false});
+  EXPECT_EQ(check.result, CheckResult::kWarning);
+  EXPECT_THAT(check.text, HasSubstr("link leakgate::listener"));
+}
+
 TEST(ExaminationTest, SaysWhichHeaderAnotherFrameworkNeeds) {
   const Check check = CheckFramework({TestFramework::kCatch2});
   EXPECT_EQ(check.result, CheckResult::kWarning);
