@@ -279,7 +279,9 @@ void AnnounceProcessEnd() {
   AskAboutEnd(Question::kProcessEnds);
 }
 
-bool HasAnnouncedProcessEnd() { return g_has_announced_end.load(std::memory_order_relaxed); }
+bool HasMissedProcessEnd() {
+  return RunnerAsks(kAskAtProcessEnd) && !g_has_announced_end.load(std::memory_order_relaxed);
+}
 
 void AnnounceEndOfDestructors() {
   if (g_is_confined.load(std::memory_order_relaxed)) return;

@@ -58,9 +58,10 @@ void EndIterationUnsettled(Recording recording, std::uint32_t iteration);
 // destructors remove what leads to the blocks. Does nothing if the runner has not asked for it, in
 // a vfork child, and when called again. REQUIRES: tracing.
 void AnnounceProcessEnd();
-[[nodiscard]] bool HasAnnouncedProcessEnd();
 // Does the same once they have run.
 void AnnounceEndOfDestructors();
+// Returns whether the runner wants to be told by AnnounceProcessEnd, and has not been yet.
+[[nodiscard]] bool HasMissedProcessEnd();
 // From now on, the two functions above do nothing in this process.
 void AskNothingAtProcessEnd();
 

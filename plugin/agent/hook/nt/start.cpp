@@ -135,9 +135,9 @@ void Start(HINSTANCE agent) {
 void EndOfProcess() {
   if (!IsTracing()) return;
   SettleBeforeEnd();
-  const bool is_known = HasAnnouncedProcessEnd();
-  if (is_known) AnnounceEndOfDestructors();
-  const ProgramEnd end = is_known ? ProgramEnd::kExit : ProgramEnd::kUnannounced;
+  const bool is_missed = HasMissedProcessEnd();
+  if (!is_missed) AnnounceEndOfDestructors();
+  const ProgramEnd end = is_missed ? ProgramEnd::kUnannounced : ProgramEnd::kExit;
   g_region.header().program_end.store(static_cast<std::uint32_t>(end), std::memory_order_release);
 }
 
