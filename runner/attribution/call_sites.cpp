@@ -81,6 +81,12 @@ std::optional<AllocationKind> KindSeenByUser(const std::vector<Frame>& stack) {
   return outermost;
 }
 
+// If a test's last call was compiled to a jump, main is the user's first frame. It calls all of
+// GoogleTest, so it distinguishes no call sites.
+bool HasCallSiteOfItsOwn(const Finding& finding) {
+  return finding.user_frame && finding.stack[*finding.user_frame].function != "main";
+}
+
 CallSite MakeSite(ResolvedStack resolved) {
   CallSite site;
   site.kind = KindSeenByUser(resolved.frames);
@@ -90,15 +96,12 @@ CallSite MakeSite(ResolvedStack resolved) {
   finding.stack_end = resolved.end;
   finding.user_frame = FindUserFrame(finding.stack);
   finding.framework_rule = MatchFrameworkRule(finding.stack, resolved.end).value_or(std::string());
+  if (HasCallSiteOfItsOwn(finding)) site.own_frame = {finding.stack[*finding.user_frame]};
   return site;
 }
 
-}  // namespace
-
-namespace {
-
 std::size_t BytesOf(const CallSite& site) {
-  std::size_t bytes = sizeof(site) + site.text.size();
+  std::size_t bytes = sizeof(site) + site.text.get().size();
   for (const Frame& frame : site.finding.stack) {
     bytes += sizeof(frame) + frame.function.size() + frame.file.size() + frame.module.size() +
              frame.called_function.size();
@@ -121,7 +124,7 @@ const CallSite& CallSites::Find(std::uint32_t stack, const StackResolver& resolv
   if (known.left_in_window == 0 || bytes_ >= kMostBytes) {
     const std::string kind = std::to_string(site.kind ? static_cast<int>(*site.kind) : -1);
     const std::string key = fold_key_ ? fold_key_(site.finding) : std::string();
-    shared = &known.shared[site.finding.framework_rule + '\n' + kind + '\n' + key];
+    shared = &known.shared[site.finding.framework_rule + "\n" + kind + '\n' + key];
     if (*shared != nullptr) return *(entry->second = *shared);
     site.is_shared = true;
   } else {
@@ -171,16 +174,6 @@ void CallSites::BeginWindow(const std::vector<LiveBlock>& blocks) {
     if (MayBeUsers(stack->first)) (void)Of(stack->first);
   }
 }
-
-namespace {
-
-// If a test's last call was compiled to a jump, main is the user's first frame. It calls all of
-// GoogleTest, so it distinguishes no call sites.
-bool HasCallSiteOfItsOwn(const Finding& finding) {
-  return finding.user_frame && finding.stack[*finding.user_frame].function != "main";
-}
-
-}  // namespace
 
 std::string CallSiteKey(const Finding& finding) {
   if (!HasCallSiteOfItsOwn(finding)) return StackText(finding);
@@ -244,13 +237,13 @@ Finding MakeFinding(const CallSite& site, const LiveBlock& block, const BlockFac
   Finding finding = site.finding;
   finding.kind = site.kind.value_or(block.kind);
   finding.reach = facts.reach;
-  finding.holder = facts.holder.get();
-  finding.keeper = facts.keeper.get();
+  finding.holder = facts.holder;
+  finding.keeper = facts.keeper;
   finding.is_held_by_global = facts.is_held_by_global;
   finding.disposition = facts.disposition;
-  finding.explanation = facts.explanation.get();
-  finding.thread = facts.thread.get();
-  finding.allowance = facts.allowance.get();
+  finding.explanation = facts.explanation;
+  finding.thread = facts.thread;
+  finding.allowance = facts.allowance;
   finding.baseline = facts.baseline;
   if (!finding.framework_rule.empty()) finding.disposition = Disposition::kFramework;
   return finding;
@@ -277,8 +270,7 @@ void SortFindings(std::vector<Finding>& findings) {
 void SetLeading(const LeadingBlock& leading, CallSites& sites, Finding& finding) {
   if (leading.address != 0) finding.led_by = sites.Of(leading.stack).text;
   if (!leading.other_windows || !IsLost(finding.reach)) return;
-  const Finding& other = sites.Of(*leading.other_windows).finding;
-  if (HasCallSiteOfItsOwn(other)) finding.led_from = {other.stack[*other.user_frame]};
+  finding.led_from = sites.Of(*leading.other_windows).own_frame;
 }
 
 void FoldFindings(Fold fold, std::vector<Finding>& findings) {
@@ -382,7 +374,7 @@ std::vector<Finding> GroupFindings(const std::vector<LiveBlock>& blocks,
       SetLeading(known.leading, sites, entry->second);
     }
     entry->second.amount += Amount{static_cast<std::int64_t>(blocks[i].size_bytes), 1};
-    if (entry->second.contents.empty()) entry->second.contents = known.contents.get();
+    if (entry->second.contents.empty()) entry->second.contents = known.contents;
     if (site.is_shared) shared.Add(entry->second, stack);
   }
   shared.Tell();

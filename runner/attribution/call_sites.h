@@ -37,8 +37,9 @@ using StackResolver = std::function<ResolvedStack(std::uint32_t stack)>;
 struct CallSite {
   Finding finding;                     // without amounts
   std::optional<AllocationKind> kind;  // nullopt if each block has its own kind
-  std::string text;                    // equal for all stacks that read the same
-  bool is_shared = false;              // by stacks that differ from it
+  SharedText text;                     // equal for all stacks that read the same
+  SharedStack own_frame;   // the user frame alone; empty if it has no call site of its own
+  bool is_shared = false;  // by stacks that differ from it
 };
 
 // Returns what else must be equal for stacks to share a call site: a text of what budgets say about
@@ -67,6 +68,9 @@ class CallSites {
   // user's that was inlined can change that (framework_rules.h).
   [[nodiscard]] bool MayBeUsers(std::uint32_t stack);
 
+  // Returns the text in memory that all call sites' texts of the same words share.
+  [[nodiscard]] SharedText Shared(std::string text) { return texts_.Of(std::move(text)); }
+
  private:
   // Call sites by stack. A deque's references stay valid.
   struct Known {
@@ -85,6 +89,7 @@ class CallSites {
   bool counts_other_frameworks_ = false;
   Known known_;
   Known known_by_symbols_;
+  TextPool texts_;
   std::size_t bytes_ = 0;  // of all call sites
 };
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 namespace leakgate {
@@ -36,9 +37,26 @@ class SharedText {
     static const std::string none;
     return shared_ != nullptr ? shared_->text : none;
   }
+  operator const std::string&() const { return get(); }
+  operator std::string_view() const { return get(); }
   [[nodiscard]] bool empty() const { return shared_ == nullptr; }
+  void clear() { *this = {}; }
+  SharedText& operator+=(std::string_view more) {
+    return *this = SharedText(get() + std::string(more));
+  }
 
-  friend bool operator==(const SharedText& a, const SharedText& b) { return a.get() == b.get(); }
+  friend bool operator==(const SharedText& a, const SharedText& b) {
+    return a.shared_ == b.shared_ || a.get() == b.get();
+  }
+  friend bool operator==(const SharedText& a, std::string_view b) { return a.get() == b; }
+  friend bool operator==(const SharedText& a, const std::string& b) { return a.get() == b; }
+  friend bool operator==(const SharedText& a, const char* b) { return a.get() == b; }
+  friend std::string operator+(const SharedText& a, std::string_view b) {
+    return a.get() + std::string(b);
+  }
+  friend std::string operator+(std::string_view a, const SharedText& b) {
+    return std::string(a) + b.get();
+  }
 
  private:
   struct Shared {
@@ -47,6 +65,22 @@ class SharedText {
   };
 
   Shared* shared_ = nullptr;  // null: an empty text
+};
+
+// Keeps one text for all that read the same, of the first so many.
+class TextPool {
+ public:
+  [[nodiscard]] SharedText Of(std::string text) {
+    constexpr std::size_t kMost = 10'000;
+    const auto known = texts_.find(text);
+    if (known != texts_.end()) return known->second;
+    SharedText shared(std::move(text));
+    if (texts_.size() < kMost) texts_.emplace(shared.get(), shared);
+    return shared;
+  }
+
+ private:
+  std::unordered_map<std::string_view, SharedText> texts_;  // each key is in its value
 };
 
 }  // namespace leakgate

@@ -490,14 +490,14 @@ bool AllowWhatFails(WindowResult& window) {
   takings.Settle(
       [&](std::size_t i, const Permit& permit) {
         failing[i]->disposition = Disposition::kAllowed;
-        failing[i]->allowance = permit.place.get();
-        failing[i]->explanation = permit.reason.get();
+        failing[i]->allowance = permit.place;
+        failing[i]->explanation = permit.reason;
         has_allowed = true;
       },
       [&](std::size_t i, const SharedText& why) {
-        std::string& text = failing[i]->explanation;
+        SharedText& text = failing[i]->explanation;
         const std::string which = why.get().substr(0, why.get().find(" permits: "));
-        if (text.find(which) != std::string::npos) return;  // it was told for the blocks
+        if (text.get().find(which) != std::string::npos) return;  // it was told for the blocks
         text += (text.empty() ? "" : "; ") + why.get();
       });
   return has_allowed;

@@ -40,7 +40,7 @@ bool Survives(const Finding& finding) {
 // A function that allocates for many is the same code in each test. So what is held by a static
 // variable of a test's own function is told apart by that.
 std::string SiteOf(const Finding& finding) {
-  const std::string root = finding.holder.substr(0, finding.holder.find(" -> "));
+  const std::string root = finding.holder.get().substr(0, finding.holder.get().find(" -> "));
   const bool is_tests = root.find("::TestBody()::") != std::string::npos;
   return SharedPathKey(finding) + (is_tests ? root : "");
 }

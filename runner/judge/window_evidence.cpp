@@ -154,8 +154,8 @@ std::optional<LiveBlock> KeeperIn(const HolderChain& holder, const RegionReader&
 SharedText LostWithTexts::Of(const std::shared_ptr<const LostWith>& with) {
   const auto [known, is_new] = texts_.try_emplace(with);
   if (is_new) {
-    known->second = LostWithText(
-        *with, [this](std::uint32_t stack) { return DescribeCallSite(sites_.Of(stack).finding); });
+    known->second = sites_.Shared(LostWithText(
+        *with, [this](std::uint32_t stack) { return DescribeCallSite(sites_.Of(stack).finding); }));
   }
   return known->second;
 }
@@ -238,8 +238,8 @@ std::string FindLostBlocks(const EvidenceRequest& request, Variables& variables,
     }
     const HolderChain* const holder = (*reaches)[i].holder.get();
     if (holder == nullptr) continue;
-    facts[i]->holder = HolderText(
-        *holder, [&](std::uint32_t stack) { return DescribeCallSite(sites.Of(stack).finding); });
+    facts[i]->holder = sites.Shared(HolderText(
+        *holder, [&](std::uint32_t stack) { return DescribeCallSite(sites.Of(stack).finding); }));
     const std::optional<LiveBlock> keeper = KeeperIn(*holder, request.region);
     if (keeper) facts[i]->keeper = sites.Of(keeper->stack).text;
     SetLedBy(candidates[i], *holder, *facts[i]);

@@ -245,7 +245,7 @@ bool WindowJudge::KeepIfOpen(std::uint32_t window, WindowEvidence evidence, Wind
 
 // `look` tells all windows that were put off what is lost. What holds the other blocks takes
 // another one.
-void WindowJudge::TellPutOff(const Look& look, int asking_tid, Results& results) {
+void WindowJudge::TellPutOff(const Look& look, int asking_tid, WindowResults& results) {
   std::map<std::uint32_t, PutOff> windows = std::exchange(put_off_, {});
   std::erase_if(windows, [&](const auto& window) { return !results.contains(window.first); });
   WindowEvidence all;
@@ -256,7 +256,7 @@ void WindowJudge::TellPutOff(const Look& look, int asking_tid, Results& results)
     MarkReleased(*live, "freed before the iteration ended", Releasable::kAllOpen, put_off.evidence);
     if (look) TakeLost(*look, sites_, put_off.evidence);
     NoteLost(put_off.evidence);
-    names_holder.emplace(window, NamesHolderIn(results.at(window)));
+    names_holder.emplace(window, NamesHolderIn(*results.Find(window)));
     all.blocks.insert(all.blocks.end(), put_off.evidence.blocks.begin(),
                       put_off.evidence.blocks.end());
     all.facts.insert(all.facts.end(), put_off.evidence.facts.begin(), put_off.evidence.facts.end());
@@ -272,7 +272,7 @@ void WindowJudge::TellPutOff(const Look& look, int asking_tid, Results& results)
       if (!IsLost(own.reach) || !put_off.is_heap_large) continue;
       own.explanation = ExplainLoss(LossMoment::kPutOff, WindowKind::kTest);
     }
-    WindowResult& result = results.at(window);
+    WindowResult& result = *results.Find(window);
     result.reach_problem = problem;
     sites_.BeginWindow(put_off.evidence.blocks);
     NoteLost(put_off.evidence);
@@ -430,7 +430,7 @@ void WindowJudge::NoteTestBegin(std::uint32_t window) {
   resources_[window] = ReadResources(pid_);
 }
 
-void WindowJudge::EndSuite(std::uint32_t suite, Results& results) {
+void WindowJudge::EndSuite(std::uint32_t suite, WindowResults& results) {
   JudgeAgain(
       results, "freed by its suite's tear-down",
       [&](std::uint32_t window, const WindowResult& result) {
@@ -440,7 +440,7 @@ void WindowJudge::EndSuite(std::uint32_t suite, Results& results) {
 }
 
 // After all tear-down. What may be freed until the program's end still may.
-void WindowJudge::EndIteration(int asking_tid, Results& results) {
+void WindowJudge::EndIteration(int asking_tid, WindowResults& results) {
   const Look look = LookAtAll(asking_tid);
   TellPutOff(look, asking_tid, results);
   JudgeAgain(
@@ -452,7 +452,7 @@ void WindowJudge::EndIteration(int asking_tid, Results& results) {
   ChargeLost(look, LossMoment::kAfterWindow, results);
 }
 
-void WindowJudge::EndProcess(int asking_tid, ProcessEndMoment moment, Results& results) {
+void WindowJudge::EndProcess(int asking_tid, ProcessEndMoment moment, WindowResults& results) {
   if (moment == ProcessEndMoment::kAfterDestructors) {
     return JudgeAfterDestructors(asking_tid, results);
   }
@@ -486,7 +486,7 @@ void WindowJudge::FindAccounted(const WholeLook& look, int asking_tid) {
 }
 
 // Charges what FindAccounted found, and was not freed since.
-void WindowJudge::ChargeAccounted(Results& results) {
+void WindowJudge::ChargeAccounted(WindowResults& results) {
   if (accounted_.empty()) return;
   WholeLook look;
   for (const LiveBlock& block : std::exchange(accounted_, {})) {
@@ -500,7 +500,7 @@ void WindowJudge::ChargeAccounted(Results& results) {
   ChargeLost(look, LossMoment::kInAccount, results);
 }
 
-void WindowJudge::JudgeAfterDestructors(int asking_tid, Results& results) {
+void WindowJudge::JudgeAfterDestructors(int asking_tid, WindowResults& results) {
   Look look = LookAtAll(asking_tid);
   const bool was_told_before = why_lost_unknown_.empty();
   if (!look && was_told_before) return;
@@ -511,11 +511,11 @@ void WindowJudge::JudgeAfterDestructors(int asking_tid, Results& results) {
   ChargeLost(look, LossMoment::kWithDestructors, results);
 }
 
-void WindowJudge::EndProgram(Results& results) {
+void WindowJudge::EndProgram(WindowResults& results) {
   for (const auto& [window, put_off] : std::exchange(put_off_, {})) {
-    const auto result = results.find(window);
-    if (result == results.end() || result->second.verdict == Verdict::kOverBudget) continue;
-    LeaveUnjudged(kPutOff, result->second);
+    WindowResult* const result = results.Find(window);
+    if (result == nullptr || result->verdict == Verdict::kOverBudget) continue;
+    LeaveUnjudged(kPutOff, *result);
     open_.erase(window);
   }
   ChargeAccounted(results);
@@ -525,33 +525,32 @@ void WindowJudge::EndProgram(Results& results) {
       [](std::uint32_t, const WindowResult&) { return true; }, nullptr);
 }
 
-void WindowJudge::JudgeAgain(Results& results, std::string_view when, const WhichWindows& which,
-                             const Look* look) {
+void WindowJudge::JudgeAgain(WindowResults& results, std::string_view when,
+                             const WhichWindows& which, const Look* look) {
   for (auto open = open_.begin(); open != open_.end();) {
     auto& [window, evidence] = *open;
-    const auto result = results.find(window);
-    if (result == results.end() || !which(window, result->second)) {
+    WindowResult* const result = results.Find(window);
+    if (result == nullptr || !which(window, *result)) {
       ++open;
       continue;
     }
     const Expected<std::vector<LiveBlock>> live = region_.StillLive(evidence.blocks);
     if (!live) return;
-    result->second.doubts.may_free_later = false;
+    result->doubts.may_free_later = false;
     // What is freed only as the program ends may have grown all the while.
-    if (look != nullptr || result->second.budget->free_by != FreeBy::kTest) {
-      const bool fails = result->second.verdict == Verdict::kOverBudget;
+    if (look != nullptr || result->budget->free_by != FreeBy::kTest) {
+      const bool fails = result->verdict == Verdict::kOverBudget;
       MarkReleased(*live, when, fails ? Releasable::kUnconfirmed : Releasable::kAllOpen, evidence);
-      const bool may_have_unmapped = !result->second.mappings.empty();
-      if (result->second.budget->free_by != FreeBy::kTest || may_have_unmapped) {
-        CodeCharges charges = ChargesOf(result->second);
-        AddMappings(RequestFor(window, 0), charges, result->second);
+      const bool may_have_unmapped = !result->mappings.empty();
+      if (result->budget->free_by != FreeBy::kTest || may_have_unmapped) {
+        CodeCharges charges = ChargesOf(*result);
+        AddMappings(RequestFor(window, 0), charges, *result);
       }
       if (look != nullptr && *look) {
-        ApplyLook(**look, ExplainLoss(LossMoment::kAfterWindow, result->second.kind), sites_,
-                  evidence);
+        ApplyLook(**look, ExplainLoss(LossMoment::kAfterWindow, result->kind), sites_, evidence);
         NoteLost(evidence);
       }
-      Conclude(evidence, result->second);
+      Conclude(evidence, *result);
     }
     open = open_.erase(open);
   }
@@ -562,7 +561,7 @@ Expected<WholeLook> WindowJudge::LookAtAll(int asking_tid) {
 }
 
 // Whose they are is asked of the lost ones alone: there are many blocks, and few are lost.
-void WindowJudge::ChargeLost(const Look& look, LossMoment moment, Results& results) {
+void WindowJudge::ChargeLost(const Look& look, LossMoment moment, WindowResults& results) {
   if (!look) return NoteUntold(look.error().message, results);
   std::map<std::uint32_t, std::vector<LostBlock>> lost;  // by window
   LostWithTexts texts(sites_);
@@ -584,11 +583,11 @@ void WindowJudge::ChargeLost(const Look& look, LossMoment moment, Results& resul
     known->second = std::move(one);
   }
   for (auto& [window, evidence] : open_) {
-    const auto result = results.find(window);
-    if (result == results.end()) continue;
+    WindowResult* const result = results.Find(window);
+    if (result == nullptr) continue;
     const bool has_lost = lost.erase(window) != 0;
-    ApplyLook(*look, ExplainLoss(moment, result->second.kind), sites_, evidence);
-    if (has_lost || !result->second.reach_problem.empty()) Conclude(evidence, result->second);
+    ApplyLook(*look, ExplainLoss(moment, result->kind), sites_, evidence);
+    if (has_lost || !result->reach_problem.empty()) Conclude(evidence, *result);
   }
   for (const auto& [window, blocks] : lost) ChargeLostTo(window, blocks, results);
   NoteTold(results);
@@ -596,13 +595,13 @@ void WindowJudge::ChargeLost(const Look& look, LossMoment moment, Results& resul
 
 // Windows that are still open are judged once the process has gone.
 void WindowJudge::ChargeLostTo(std::uint32_t id, const std::vector<LostBlock>& lost,
-                               Results& results) {
+                               WindowResults& results) {
   const WindowCopy window = region_.Window(id);
   const bool is_judged_later = window.id == 0 || window.kind == WindowKind::kProgram ||
                                window.state != WindowState::kClosed || IsOfChild(window);
   if (is_judged_later) return;
-  const auto known = results.find(id);
-  WindowResult result = known != results.end() ? known->second : JudgeWithoutBlocks(window);
+  const WindowResult* const known = results.Find(id);
+  WindowResult result = known != nullptr ? *known : JudgeWithoutBlocks(window);
   if (result.verdict == Verdict::kInconclusive) return;
   CodeCharges charges = ChargesOf(result);
   std::vector<LostBlock> counted = lost;
@@ -631,7 +630,7 @@ void WindowJudge::ChargeLostTo(std::uint32_t id, const std::vector<LostBlock>& l
   ChargesOf(result).Charge(result);
   DecideByAllowances(result);
   LimitContents(around_.contents, result);
-  results.insert_or_assign(id, std::move(result));
+  results.Put(id, std::move(result));
 }
 
 void WindowJudge::NoteLost(WindowEvidence& evidence) {
@@ -649,30 +648,30 @@ void WindowJudge::NoteLost(WindowEvidence& evidence) {
 int WindowJudge::ReadablePid() const { return around_.contents == ShownContents::kNone ? 0 : pid_; }
 
 // What was held when its window was judged may be lost by now.
-void WindowJudge::NoteUntold(const std::string& problem, Results& results) {
+void WindowJudge::NoteUntold(const std::string& problem, WindowResults& results) {
   const Expected<std::vector<LiveSum>> live = region_.SumBlocks();
   if (!live) return;
   std::set<std::uint32_t> windows;
   for (const LiveSum& sum : *live) windows.insert(sum.window);
-  for (auto& [window, result] : results) {
-    if (!windows.contains(window) || !AnyBudgetAsksForReach(result)) continue;
+  results.ForEach([&](std::uint32_t window, WindowResult& result) {
+    if (!windows.contains(window) || !AnyBudgetAsksForReach(result)) return;
     const auto open = open_.find(window);
     if (open != open_.end()) ForgetReach(sites_, open->second);
     if (ForgetReach(result)) result.reach_problem = problem;
-  }
+  });
 }
 
 // What was in doubt is live and held, or was freed and so not lost.
-void WindowJudge::NoteTold(Results& results) {
-  for (auto& [window, result] : results) {
-    if (result.reach_problem.empty()) continue;
+void WindowJudge::NoteTold(WindowResults& results) {
+  results.ForEach([](std::uint32_t, WindowResult& result) {
+    if (result.reach_problem.empty()) return;
     result.reach_problem.clear();
     for (Finding& finding : result.findings) {
       const bool was_in_doubt = IsUsers(finding) && finding.reach == Reach::kUnknown;
       if (was_in_doubt) finding.reach = Reach::kRetained;
     }
     SumFindings(result);
-  }
+  });
 }
 
 // Notes how the process of its own ended. One that executes another program in its place does not

@@ -29,6 +29,7 @@
 #include "runner/judge/lost_later.h"
 #include "runner/judge/window_description.h"
 #include "runner/judge/window_evidence.h"
+#include "runner/judge/window_results.h"
 #include "runner/judge/window_verdict.h"
 #include "runner/process/proc_files.h"
 
@@ -45,8 +46,6 @@ enum class ProcessEndMoment { kBeforeDestructors, kAfterDestructors };
 
 class WindowJudge {
  public:
-  using Results = std::map<std::uint32_t, WindowResult>;  // by window id
-
   // `region` is that of `pid`. It outlives the judge, as `child` does. If `child` is null, the
   // region is of the program under test.
   WindowJudge(const RegionReader& region, int pid, const JudgeSurroundings& surroundings,
@@ -68,18 +67,18 @@ class WindowJudge {
   void NoteTestBegin(std::uint32_t window);
 
   // Judges the unconfirmed windows once more, and those that lost blocks since they ended.
-  void EndIteration(int asking_tid, Results& results);
+  void EndIteration(int asking_tid, WindowResults& results);
 
   // Finds what is lost as the process ends: before destructors, while it still holds what it holds.
-  void EndProcess(int asking_tid, ProcessEndMoment moment, Results& results);
+  void EndProcess(int asking_tid, ProcessEndMoment moment, WindowResults& results);
 
   // Notes that the process executed another program in its place, and so had no end of its own.
   void NoteExecuted() { has_executed_ = true; }
 
   // Judges once more the tests of a suite that has been torn down, or those that may free until the
   // program's end.
-  void EndSuite(std::uint32_t suite, Results& results);
-  void EndProgram(Results& results);
+  void EndSuite(std::uint32_t suite, WindowResults& results);
+  void EndProgram(WindowResults& results);
 
  private:
   std::string FoldKeyOf(const Finding& finding) const;
@@ -130,24 +129,25 @@ class WindowJudge {
   void Conclude(WindowEvidence& evidence, WindowResult& result);
   // What a look at the whole program told; a failed one says why.
   using Look = Expected<WholeLook>;
-  void TellPutOff(const Look& look, int asking_tid, Results& results);
+  void TellPutOff(const Look& look, int asking_tid, WindowResults& results);
   // `look` is null if the process was not looked at.
-  void JudgeAgain(Results& results, std::string_view when, const WhichWindows& which,
+  void JudgeAgain(WindowResults& results, std::string_view when, const WhichWindows& which,
                   const Look* look);
   [[nodiscard]] Look LookAtAll(int asking_tid);
   // What static destructors let go of was held as long as the program ran: that is no loss.
-  void JudgeAfterDestructors(int asking_tid, Results& results);
+  void JudgeAfterDestructors(int asking_tid, WindowResults& results);
   void FindAccounted(const WholeLook& look, int asking_tid);
-  void ChargeAccounted(Results& results);
+  void ChargeAccounted(WindowResults& results);
   // Charges what is lost by now to the windows that allocated it.
-  void ChargeLost(const Look& look, LossMoment moment, Results& results);
-  void ChargeLostTo(std::uint32_t window, const std::vector<LostBlock>& lost, Results& results);
+  void ChargeLost(const Look& look, LossMoment moment, WindowResults& results);
+  void ChargeLostTo(std::uint32_t window, const std::vector<LostBlock>& lost,
+                    WindowResults& results);
   // REQUIRES: the process waits.
   void NoteLost(WindowEvidence& evidence);
   // The process whose lost blocks may be read; 0: none is to be.
   [[nodiscard]] int ReadablePid() const;
-  void NoteUntold(const std::string& problem, Results& results);
-  void NoteTold(Results& results);
+  void NoteUntold(const std::string& problem, WindowResults& results);
+  void NoteTold(WindowResults& results);
   void MarkLost(WindowEvidence& evidence) const;
   void NoteEnd(WindowResult& result) const;
 

@@ -153,7 +153,7 @@ std::string NotCountedLine(const Finding& finding, const TextStyle& style) {
   const std::string fate = FateText(finding);
   const std::string line =
       fmt::format("not counted: {} by {}: {}", FormatAmount(finding.amount),
-                  DescribeCallSite(finding), fate.empty() ? finding.framework_rule : fate);
+                  DescribeCallSite(finding), fate.empty() ? finding.framework_rule.get() : fate);
   return "  " + Printable(WithRelativePaths(line, style.base_directory)) + '\n';
 }
 

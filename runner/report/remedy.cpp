@@ -104,7 +104,7 @@ std::string LimitsJson(const WindowResult& window) {
 
 std::string TestFilter(const WindowResult& window) {
   if (window.kind == WindowKind::kSuite) return window.name + ".*";
-  return window.kind == WindowKind::kProcess ? window.started_by : window.name;
+  return window.kind == WindowKind::kProcess ? window.started_by.get() : window.name;
 }
 
 // One for each pattern that the call sites have, all of them: fewer would leave the test failing.

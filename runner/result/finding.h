@@ -8,6 +8,7 @@
 
 #include "common/allocation_kind.h"
 #include "common/unwind_end.h"
+#include "runner/base/shared_text.h"
 #include "runner/region/amount.h"
 #include "runner/symbols/frame.h"
 #include "runner/symbols/shared_stack.h"
@@ -45,33 +46,33 @@ struct Finding {
   // The index of the call site in `stack`, if any frame is the user's own.
   std::optional<std::size_t> user_frame;
   // The rule that makes it the framework's own; empty if it is the user's.
-  std::string framework_rule;
+  SharedText framework_rule;
 
   Reach reach = Reach::kUnknown;
   // What leads to the retained blocks; of what is indirectly lost, the way from the block that is
   // lost by itself. May be empty.
-  std::string holder;
+  SharedText holder;
   // The CallStackKey of a block that holds it and that no test has allocated, if there is one. It
   // is in no report: repetitions use it to find out how such blocks change.
-  std::string keeper;
+  SharedText keeper;
   // A variable of the program's holds it, and no word that a thread has forgotten. In no report.
   bool is_held_by_global = false;
   bool is_lost_each_time = false;  // repeated, each time it loses what the time before had made
   Disposition disposition = Disposition::kOutstanding;
-  std::string explanation;                 // why it has this disposition, in one line; may be empty
+  SharedText explanation;                  // why it has this disposition, in one line; may be empty
   std::vector<std::int64_t> series;        // net blocks of each repetition after the first
   std::vector<std::int64_t> series_bytes;  // likewise, in bytes
   std::string component;  // the component whose code it is, if a budget file says so
   // The name and origin of its thread if that is older than the window, else empty.
-  std::string thread;
-  std::string allowance;  // "FILE:LINE" of the allowance that covers it
+  SharedText thread;
+  SharedText allowance;  // "FILE:LINE" of the allowance that covers it
   BaselineState baseline = BaselineState::kNoBaseline;
   // What one of its lost blocks begins with, up to 64 bytes, as pairs of hexadecimal digits. Empty
   // where it was not read, or is not to be shown.
-  std::string contents;
+  SharedText contents;
   // The CallStackKey of the finding of which a block leads to its blocks, as nothing else does. It
   // is in no report: FoldFindings uses it.
-  std::string led_by;
+  SharedText led_by;
   // The call site, one frame, of the block of another window that it is lost with. Where that is
   // told, it is the cause of both. Empty if there is none.
   SharedStack led_from;

@@ -95,8 +95,8 @@ enum class DescriptorGrowth { kNone, kUnconfirmed, kGrows };
 // What makes a verdict uncertain, or keeps it open (judge/window_verdict.h). Reports have the
 // window's reason instead.
 struct VerdictDoubts {
-  std::string unjudged;         // why nothing of the window is known; empty if it was judged
-  std::string losses;           // why nobody could tell, as its process ended, what that had lost
+  SharedText unjudged;          // why nothing of the window is known; empty if it was judged
+  SharedText losses;            // why nobody could tell, as its process ended, what that had lost
   bool has_executed = false;    // its process executed another program, and so had no end
   bool has_not_ended = false;   // the program ended while the test ran, or was killed
   bool may_free_later = false;  // when its budget counts what it leaves has not come yet
@@ -106,14 +106,14 @@ struct VerdictDoubts {
 
 struct WindowResult {
   WindowKind kind = WindowKind::kTest;
-  std::string name;        // "Suite.Test", "Suite", or the binary's file name
-  std::string started_by;  // the test that was running when a process was started; may be empty
+  std::string name;       // "Suite.Test", "Suite", or the binary's file name
+  SharedText started_by;  // the test that was running when a process was started; may be empty
   int iteration = 1;
-  std::string source_file;  // of the test; empty if not known
-  int source_line = 0;      // of the test's definition; 0 if not known
+  SharedText source_file;  // of the test; empty if not known
+  int source_line = 0;     // of the test's definition; 0 if not known
   TestStatus status = TestStatus::kNone;
   Verdict verdict = Verdict::kPass;
-  std::string reason;  // of all but kPass and kOverBudget, one line
+  SharedText reason;  // of all but kPass and kOverBudget, one line
   VerdictDoubts doubts;
   bool was_failed_inside = false;  // the verdict was given to the process while it waited
   std::vector<Violation> failed_inside_for{};                // what it was given; empty otherwise
@@ -152,7 +152,7 @@ struct WindowResult {
   DescriptorGrowth descriptor_growth = DescriptorGrowth::kNone;
   std::vector<std::string> left_behind;  // the same by name: "descriptor 7: /tmp/db"
   std::vector<FreeErrorResult> free_errors;
-  std::string reach_problem;  // why lost blocks could not be found; empty if they could
+  SharedText reach_problem;  // why lost blocks could not be found; empty if they could
   std::vector<MeasuringWindowResult> measuring_windows;  // opened in it, most bytes first
   // The most that the baseline had of each metric that was over its limit there.
   std::map<Metric, std::int64_t> baseline_excess;

@@ -51,6 +51,7 @@ class FieldHasher {
       VisitFields(*this, value);
     }
   }
+  void Add(const SharedText& text) { Add(text.get()); }
   void Add(const std::string& text) {
     Add(text.size());
     XXH3_128bits_update(state_.get(), text.data(), text.size());

@@ -173,7 +173,7 @@ void IterationCounts::FindFates() {
         of_stack.blocks >= ended_ && of_stack.lost * ended_ >= of_stack.blocks * (ended_ - 2);
     if (!is_lost) continue;
     const std::uint32_t led_by = of_stack.led_by.size() == 1 ? *of_stack.led_by.begin() : 0;
-    fates_.lost.emplace(stack, led_by != 0 ? sites_.Of(led_by).text : std::string());
+    fates_.lost.emplace(stack, led_by != 0 ? sites_.Of(led_by).text.get() : std::string());
   }
 }
 

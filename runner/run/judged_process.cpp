@@ -152,13 +152,14 @@ void JudgedProcess::JudgeWindow(Mailbox& mailbox) {
     judge_.EndSuite(window.id, results_);
     CountOverBudget();
   }
-  if (window.id != 0) results_.insert_or_assign(window.id, std::move(result));
+  if (window.id != 0) results_.Put(window.id, std::move(result));
 }
 
 // Counts anew, because windows may have been judged again.
 void JudgedProcess::CountOverBudget() {
-  const auto count = std::count_if(results_.begin(), results_.end(), [](const auto& it) {
-    return it.second.kind == WindowKind::kTest && it.second.verdict == Verdict::kOverBudget;
+  std::int64_t count = 0;
+  results_.ForEach([&](std::uint32_t, const WindowResult& it) {
+    if (it.kind == WindowKind::kTest && it.verdict == Verdict::kOverBudget) ++count;
   });
   over_budget_.store(count, std::memory_order_relaxed);
 }
@@ -166,16 +167,13 @@ void JudgedProcess::CountOverBudget() {
 // What takes too long is told without a verdict, so that the others have theirs.
 WindowResult JudgedProcess::ResultInTime(const WindowCopy& window) {
   try {
-    const bool is_judged = results_.contains(window.id) || !out_of_time_.contains(window.id);
-    if (is_judged) return ResultOf(window);
+    if (!out_of_time_.contains(window.id)) return ResultOf(window);
   } catch (const TimeIsUp&) {
   }
   return judge_.MakeInconclusive(window, "the run's timeout was reached before it was judged");
 }
 
 WindowResult JudgedProcess::ResultOf(const WindowCopy& window) {
-  const auto judged = results_.find(window.id);
-  if (judged != results_.end()) return std::move(judged->second);
   const bool is_unjudged = window.state != WindowState::kClosed ||
                            window.kind == WindowKind::kProgram || window.id == unanswered_window_;
   if (!is_unjudged) return judge_.JudgeWithoutBlocks(window);
@@ -205,10 +203,9 @@ std::vector<WindowResult> JudgedProcess::Finish() {
   } catch (const TimeIsUp&) {  // each window that is not judged says so
   }
   GiveBackFreeMemory();  // the judge's looks at the heap had it: all windows get a result now
-  std::vector<WindowResult> windows;
+  std::vector<std::uint32_t> told;
   const std::uint32_t count = region().WindowCount();
   const bool is_whole = region().IsWhole();
-  if (is_whole) windows.reserve(count);
   int left = kMostOfDamaged;
   constexpr std::uint32_t kReadAtOnce = 8192;
   for (std::uint32_t id = 1; id < count; ++id) {
@@ -216,12 +213,14 @@ std::vector<WindowResult> JudgedProcess::Finish() {
     if (!is_whole && !results_.contains(id) && --left < 0) continue;
     const WindowCopy window = region().Window(id);
     if (window.id == 0 || window.state == WindowState::kUnused) continue;
-    const bool is_known = is_whole || results_.contains(id);
-    windows.push_back(is_known ? ResultInTime(window)
-                               : judge_.MakeInconclusive(window, DamageText()));
-    windows.back().measuring_windows = image_.meter().ResultsOf(id);
+    if (!results_.contains(id)) {
+      results_.Put(id,
+                   is_whole ? ResultInTime(window) : judge_.MakeInconclusive(window, DamageText()));
+    }
+    results_.Find(id)->measuring_windows = image_.meter().ResultsOf(id);
+    told.push_back(id);
   }
-  return windows;
+  return std::move(results_).Take(told);
 }
 
 int Generations::RegionFor(int pid) {

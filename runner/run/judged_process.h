@@ -88,8 +88,8 @@ class JudgedProcess {
   const GateMode mode_;
   ReportedCauses reported_;
   const std::vector<std::shared_ptr<TestObserver>> observers_;
-  std::map<std::uint32_t, WindowResult> results_;  // of windows judged while the process waited
-  int judged_at_end_ = 0;                          // how many windows
+  WindowResults results_;                // of windows judged while the process waited
+  int judged_at_end_ = 0;                // how many windows
   std::set<std::uint32_t> out_of_time_;  // windows that were being judged when the time was up
   std::uint32_t unanswered_window_ = 0;  // its verdict was asked for when the process was killed
   std::atomic<std::int64_t> over_budget_{0};

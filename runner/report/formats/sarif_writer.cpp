@@ -130,11 +130,11 @@ Json Properties(const Issue& issue) {
 
 // An allowance of a budget file stands beside the code, one of the code's in it.
 Json Suppression(const Finding& finding) {
-  const bool is_in_source = finding.allowance.find(".json:") == std::string::npos;
+  const bool is_in_source = finding.allowance.get().find(".json:") == std::string::npos;
   const std::string reason =
       finding.explanation.empty() ? "" : finding.explanation + " (" + finding.allowance + ")";
   Json suppression = {{"kind", is_in_source ? "inSource" : "external"}, {"status", "accepted"}};
-  suppression["justification"] = Printable(reason.empty() ? finding.allowance : reason);
+  suppression["justification"] = Printable(reason.empty() ? finding.allowance.get() : reason);
   return suppression;
 }
 

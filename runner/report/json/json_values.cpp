@@ -44,6 +44,11 @@ void Read(const Json& json, std::string& text, Problem& problem) {
   if (!json.is_string()) return problem.Expect("a string");
   text = json.get_ref<const std::string&>();
 }
+void Read(const Json& json, SharedText& text, Problem& problem) {
+  std::string read;
+  Read(json, read, problem);
+  text = std::move(read);
+}
 
 void Read(const Json& json, bool& value, Problem& problem) {
   if (!json.is_boolean()) return problem.Expect("true or false");

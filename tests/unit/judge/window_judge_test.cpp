@@ -383,30 +383,50 @@ TEST_F(WindowJudgeTest, WaitsForASuitesTearDownWhereABudgetSaysSo) {
   AddBudget("pool", R"("free_by": "suite", "limits": {"test": {"outstanding": {"blocks": 0}}})");
   EXPECT_NE(Judge().Questions() & kAskAtSuiteEnd, 0U);
   const std::uint64_t block = Pool(64);
-  std::map<std::uint32_t, WindowResult> results = {{window_, JudgeWindow()}};
-  EXPECT_EQ(results[window_].verdict, Verdict::kUnconfirmed);
+  WindowResults results;
+  results.Put(window_, JudgeWindow());
+  EXPECT_EQ(results.Find(window_)->verdict, Verdict::kUnconfirmed);
   Free(block);
   Judge().EndSuite(Reader().Window(window_).parent, results);
-  EXPECT_EQ(results[window_].verdict, Verdict::kPass);
-  EXPECT_EQ(results[window_].findings.at(0).disposition, Disposition::kReleasedLater);
+  EXPECT_EQ(results.Find(window_)->verdict, Verdict::kPass);
+  EXPECT_EQ(results.Find(window_)->findings.at(0).disposition, Disposition::kReleasedLater);
 }
 
 TEST_F(WindowJudgeTest, FailsWhatASuitesTearDownHasNotFreed) {
   AddBudget("pool", R"("free_by": "suite", "limits": {"test": {"outstanding": {"blocks": 0}}})");
   Pool(64);
-  std::map<std::uint32_t, WindowResult> results = {{window_, JudgeWindow()}};
+  WindowResults results;
+  results.Put(window_, JudgeWindow());
   Judge().EndSuite(Reader().Window(window_).parent, results);
-  EXPECT_EQ(results[window_].verdict, Verdict::kOverBudget);
+  EXPECT_EQ(results.Find(window_)->verdict, Verdict::kOverBudget);
 }
 
 TEST_F(WindowJudgeTest, FailsAtTheProgramsEndWhatWasToBeFreedUntilThen) {
   AddBudget("pool", R"("free_by": "program", "limits": {"test": {"outstanding": {"blocks": 0}}})");
   Pool(64);
-  std::map<std::uint32_t, WindowResult> results = {{window_, JudgeWindow()}};
+  WindowResults results;
+  results.Put(window_, JudgeWindow());
   Judge().EndSuite(Reader().Window(window_).parent, results);
-  EXPECT_EQ(results[window_].verdict, Verdict::kUnconfirmed);
+  EXPECT_EQ(results.Find(window_)->verdict, Verdict::kUnconfirmed);
   Judge().EndProgram(results);
-  EXPECT_EQ(results[window_].verdict, Verdict::kOverBudget);
+  EXPECT_EQ(results.Find(window_)->verdict, Verdict::kOverBudget);
+}
+
+TEST(WindowResultsTest, GivesTheResultsOfTheWindowsThatAreAskedForInThatOrder) {
+  WindowResults results;
+  for (const std::uint32_t id : {7U, 3U, 9U, 1U, 4U}) {
+    WindowResult result;
+    result.name = std::to_string(id);
+    results.Put(id, std::move(result));
+  }
+  WindowResult anew;
+  anew.name = "4 anew";
+  results.Put(4, std::move(anew));
+  EXPECT_EQ(results.Find(2), nullptr);
+  std::vector<std::string> names;
+  for (const WindowResult& result : std::move(results).Take({1, 3, 4, 9}))
+    names.push_back(result.name);
+  EXPECT_THAT(names, ElementsAre("1", "3", "4 anew", "9"));
 }
 
 TEST_F(WindowJudgeTest, IsInconclusiveForTheReasonThatAWindowIsNotLookedAt) {
