@@ -452,11 +452,10 @@ static_assert(kStackRootCount >= kUnwindEndCount);
 // not seen, it counts for the node of kNotTaken. With kCountsAllocations, there is another such
 // table of what each stack has allocated, freed or not.
 
-// The live map: `address >> kChunkShift` picks a chunk through the directory, and the 16-byte
-// granule within that picks its words (common/live_slot.h).
+// The live map: `address >> kChunkShift` (region_limits.h) picks a chunk through the directory, and
+// the 16-byte granule within that picks its words (common/live_slot.h).
 inline constexpr std::uint32_t kGranuleShift = 4;
 static_assert(kEventAddressBits >= kAddressBits - kGranuleShift);
-inline constexpr std::uint32_t kChunkShift = 26;
 inline constexpr std::uint64_t kChunkWords = kWordsPerGranule << (kChunkShift - kGranuleShift);
 // Each separately mapped part begins at a multiple of this: the largest page that a kernel may
 // have.

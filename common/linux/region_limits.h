@@ -9,6 +9,8 @@ namespace leakgate {
 inline constexpr std::uint32_t kAddressBits = 48;
 // How many words of the live map each granule has (live_slot.h).
 inline constexpr std::uint64_t kWordsPerGranule = 1;
+// A chunk of the live map is for so many bits of addresses.
+inline constexpr std::uint32_t kChunkShift = 26;
 // The kernel says which pages of a region have been written.
 inline constexpr bool kNotesTouchedPages = false;
 inline constexpr bool kHasEventBuffers = true;

@@ -21,7 +21,7 @@ std::uint64_t PagesIn(const std::vector<FileRange>& ranges) {
 
 // Mappings are kept while they are few.
 Expected<std::shared_ptr<const Mapping>> LiveChunks::Map(std::uint32_t chunk) {
-  constexpr std::size_t kMostKept = 64;
+  constexpr std::size_t kMostKept = (4ULL << 30) >> kChunkShift;
   const std::uint64_t begin = region_offset::kChunks + chunk * kChunkBytes;
   Expected<Mapping> mapping = Mapping::Map(fd_, begin, kChunkBytes, MappingAccess::kReadOnly);
   if (!mapping && kept_ != 0) {

@@ -19,6 +19,10 @@ TextRef Region::AddText(const char* text, std::uint32_t length) const {
       return {0, 0};
     }
   } while (!used.compare_exchange_weak(offset, offset + length, std::memory_order_relaxed));
+  if (!MakeRoom(this->text() + offset, length)) {
+    Drop(DropReason::kTextFull);
+    return {0, 0};
+  }
   std::memcpy(this->text() + offset, text, length);
   return {offset, length};
 }

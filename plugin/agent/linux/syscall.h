@@ -53,6 +53,10 @@ void* MapShared(int fd, std::uint64_t offset, std::size_t bytes);
 // Does the same in the place of the mapping at `at`, whole pages of the agent's own.
 void* MapSharedAt(void* at, int fd, std::uint64_t offset, std::size_t bytes);
 
+// Must be called before memory of the region's tables is written first. Returns false if there is
+// none. The kernel gives it as it is written here.
+constexpr bool MakeRoom(const void*, std::size_t) { return true; }
+
 // Frees the memory at `at` and keeps the addresses, so that a thread which still reads or writes
 // there does no harm.
 void Park(void* at, std::size_t bytes);

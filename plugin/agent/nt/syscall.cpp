@@ -2,6 +2,7 @@
 
 #include <windows.h>
 
+#include "common/region_layout.h"
 #include "plugin/agent/nt/last_error.h"
 #include "plugin/agent/nt/ntdll.h"
 
@@ -9,6 +10,10 @@ namespace leakgate::agent {
 namespace {
 
 constinit char* g_view = nullptr;  // of the whole section
+
+constexpr std::size_t kPieces = region_offset::kChunks / kMappingAlignment;
+// Which pieces of the tables MakeRoom has committed: not 0.
+constinit std::atomic<std::uint8_t> g_has_room[kPieces] = {};
 
 bool Commit(void* at, std::size_t bytes) {
   const LastErrorKeeper keeper;
@@ -48,6 +53,19 @@ char* MapSection(std::uint64_t section) {
 
 void* MapSharedAt(void*, int, std::uint64_t offset, std::size_t bytes) {
   return Commit(g_view + offset, bytes) ? g_view + offset : nullptr;
+}
+
+bool MakeRoom(const void* at, std::size_t bytes) {
+  if (bytes == 0) return true;
+  const auto begin = static_cast<std::size_t>(static_cast<const char*>(at) - g_view);
+  for (std::size_t i = begin / kMappingAlignment; i <= (begin + bytes - 1) / kMappingAlignment;
+       ++i) {
+    if (g_has_room[i].load(std::memory_order_relaxed) != 0) continue;
+    // Two threads may do so at once: what is committed stays as it is.
+    if (!Commit(g_view + i * kMappingAlignment, kMappingAlignment)) return false;
+    g_has_room[i].store(1, std::memory_order_relaxed);
+  }
+  return true;
 }
 
 void* MapFollowing(void* mapped, std::size_t bytes) {

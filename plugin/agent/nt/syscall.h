@@ -42,6 +42,11 @@ void* MapSharedAt(void* at, int fd, std::uint64_t offset, std::size_t bytes);
 void* MapFollowing(void* mapped, std::size_t bytes);
 void* MapFollowingAt(void* at, void* mapped, std::size_t bytes);
 
+// Commits the pieces of the region's tables in which these bytes are, unless this has been done.
+// Must be called before tables that fill up are written first (common/nt/region_limits.h). Returns
+// false if there is no memory.
+[[nodiscard]] bool MakeRoom(const void* at, std::size_t bytes);
+
 // Tracing is not disabled while the process runs, so nothing is given back.
 inline void Park(void*, std::size_t) {}
 

@@ -7,21 +7,20 @@
 
 namespace leakgate::agent {
 
-alignas(kLargestPageBytes) constinit LiveMap::Slot LiveMap::chunks_[kDirectoryEntries] = {};
+constinit ChunkPlaces LiveMap::chunks_;
 constinit LiveMap::Slot LiveMap::places_[kMaxChunks] = {};
 constinit LiveMap g_live_map;
 
 bool LiveMap::Start(int region_fd) {
   lock_.Reset();
-  const bool is_first = last_chunk_ == nullptr;
-  if (!is_first) ClearPages(chunks_, sizeof(chunks_));
+  chunks_.Start(last_chunk_ == nullptr);
   void* const first = MapSharedAt(places_[0], region_fd, region_offset::kChunks, kChunkBytes);
   if (first == nullptr) return false;
   places_[0] = last_chunk_ = static_cast<Slot>(first);
   mapped_count_ = 1;
   NoteOwnMemory(first, kChunkBytes);
-  NoteOwnMemory(chunks_, sizeof(chunks_));
-  LeaveOutOfCoreDumps(chunks_, sizeof(chunks_));
+  NoteOwnMemory(&chunks_, sizeof(chunks_));
+  LeaveOutOfCoreDumps(&chunks_, sizeof(chunks_));
   return true;
 }
 
@@ -57,13 +56,14 @@ LiveMap::Slot LiveMap::SlotFor(std::uint64_t address) {
 
 LiveMap::Slot LiveMap::MapChunk(std::uint64_t directory_index) {
   const SpinGuard guard(lock_);
-  const std::atomic_ref known(chunks_[directory_index]);
-  Slot chunk = known.load(std::memory_order_relaxed);
+  Slot chunk = chunks_.At(directory_index);
   if (chunk != nullptr) return chunk;
 
   std::atomic<std::uint32_t>& count = g_region.header().chunk_count;
   const std::uint32_t number = count.load(std::memory_order_relaxed);
-  if (number >= kMaxChunks) return nullptr;
+  std::atomic<std::uint32_t>& entry = g_region.directory()[directory_index];
+  const bool has_room = MakeRoom(&entry, sizeof(entry)) && chunks_.MakeRoomAt(directory_index);
+  if (number >= kMaxChunks || !has_room) return nullptr;
   chunk = last_chunk_;
   if (number != 0) {
     Slot& place = places_[number];
@@ -77,10 +77,10 @@ LiveMap::Slot LiveMap::MapChunk(std::uint64_t directory_index) {
 
   last_chunk_ = chunk;
   // Release: the runner acquires the directory's entry, other threads chunks_.
-  g_region.NoteTouched(&g_region.directory()[directory_index]);
-  g_region.directory()[directory_index].store(number + 1, std::memory_order_release);
+  g_region.NoteTouched(&entry);
+  entry.store(number + 1, std::memory_order_release);
   count.store(number + 1, std::memory_order_release);
-  known.store(chunk, std::memory_order_release);
+  chunks_.Set(directory_index, chunk);
   return chunk;
 }
 

@@ -1,6 +1,6 @@
 // The live allocations of the test process, by address: no hash, no lock.
 //
-//   address -> chunk (>> 26, through the directory) -> word (>> 4 within it)
+//   address -> chunk (>> kChunkShift, through the directory) -> word (>> 4 within it)
 //
 // The words are in the region, so the runner can read them while the process
 // runs and after it has died. common/live_slot.h says how one block is written.
@@ -22,6 +22,7 @@
 #include "plugin/agent/record/free_errors.h"
 
 #include LEAKGATE_ARCH(memory)
+#include LEAKGATE_AGENT(chunk_places)
 
 namespace leakgate::agent {
 
@@ -64,7 +65,7 @@ class LiveMap {
     const std::uint64_t index = WithoutTag(address) >> kChunkShift;
     if (__builtin_expect(index >= kDirectoryEntries, 0)) return nullptr;
     // Acquire pairs with the release in MapChunk.
-    const Slot chunk = std::atomic_ref(chunks_[index]).load(std::memory_order_acquire);
+    const Slot chunk = chunks_.At(index);
     if (__builtin_expect(chunk == nullptr, 0)) return nullptr;
     return chunk + WordOf(address);
   }
@@ -74,8 +75,7 @@ class LiveMap {
   static Slot SlotOfBlock(const void* block) {
     const auto address = reinterpret_cast<std::uint64_t>(block);
     if (__builtin_expect(address == 0, 0)) return nullptr;
-    const Slot chunk = std::atomic_ref(chunks_[WithoutTag(address) >> kChunkShift])
-                           .load(std::memory_order_acquire);
+    const Slot chunk = chunks_.At(WithoutTag(address) >> kChunkShift);
     if (__builtin_expect(chunk == nullptr, 0)) return nullptr;
     return chunk + WordOf(address);
   }
@@ -156,9 +156,8 @@ class LiveMap {
 
   Slot MapChunk(std::uint64_t directory_index);
 
-  // Where this process has mapped each chunk, by the directory's index. It is sparse, and is used
-  // through std::atomic_ref.
-  alignas(kLargestPageBytes) static Slot chunks_[kDirectoryEntries];
+  // Where this process has mapped each chunk, by the directory's index.
+  static ChunkPlaces chunks_;
   // The same by the chunk's number, of this region or an earlier one.
   static Slot places_[kMaxChunks];
 

@@ -83,8 +83,9 @@ bool IsInStatic(const ThreadState& thread, std::uint32_t window) {
 std::uint32_t AddContext(const ContextRecord& context) {
   std::atomic<std::uint32_t>& count = g_region.header().context_count;
   const std::uint32_t id = count.fetch_add(1, std::memory_order_relaxed);
-  if (id >= kMaxContexts) {
-    count.store(kMaxContexts, std::memory_order_relaxed);
+  const bool is_full = id >= kMaxContexts;
+  if (is_full) count.store(kMaxContexts, std::memory_order_relaxed);
+  if (is_full || !MakeRoom(&g_region.contexts()[id], sizeof(ContextRecord))) {
     g_region.Drop(DropReason::kContextTableFull);
     return 0;
   }

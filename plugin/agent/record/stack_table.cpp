@@ -29,6 +29,15 @@ std::uint32_t Hash(std::uint64_t pc, std::uint32_t parent, std::uint32_t module)
   return static_cast<std::uint32_t>(key ^ (key >> 32));
 }
 
+// Returns whether there is memory for nodes, and for what is counted for them.
+bool MakeRoomForNodes(std::uint32_t first, std::uint32_t count) {
+  const std::uint32_t events = g_region.header().stack_events;
+  const std::size_t tallies = count * sizeof(Tally);
+  return MakeRoom(&Node(first), count * sizeof(StackNode)) &&
+         ((events & kStacksOfFree) == 0 || MakeRoom(&g_region.freed_by()[first], tallies)) &&
+         ((events & kCountsAllocations) == 0 || MakeRoom(&g_region.allocated_by()[first], tallies));
+}
+
 void CountEnd(UnwindEnd end) {
   g_region.header().stack_ends[static_cast<std::uint32_t>(end)].fetch_add(
       1, std::memory_order_relaxed);
@@ -180,7 +189,7 @@ bool StackTable::AddBranch(StackTrail& trail, Place& place) {
   const std::uint32_t wanted = trail.depth - place.depth;
   const std::uint32_t room = first < kMaxStackNodes ? kMaxStackNodes - first : 0;
   const std::uint32_t added = wanted < room ? wanted : room;
-  if (added == 0) return false;
+  if (added == 0 || !MakeRoomForNodes(first, added)) return false;
 
   std::uint32_t parent = place.id;
   for (std::uint32_t i = 0; i < added; ++i) {

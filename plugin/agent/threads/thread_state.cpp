@@ -30,7 +30,7 @@ std::uint32_t RegisterThread(ThreadOrigin origin) {
   std::uint32_t id = count.load(std::memory_order_relaxed);
   while (id < kSharedId && !count.compare_exchange_weak(id, id + 1, std::memory_order_relaxed)) {
   }
-  if (id >= kSharedId) return kSharedId;
+  if (id >= kSharedId || !MakeRoom(&g_region.threads()[id], sizeof(ThreadRecord))) return kSharedId;
 
   ThreadRecord& record = g_region.threads()[id];
   record.birth_window = origin.birth_window;

@@ -61,7 +61,7 @@ TextRef AddText(std::string_view text) {
 std::uint32_t Add(const Request& request) {
   std::atomic<std::uint32_t>& count = g_region.header().allowance_count;
   const std::uint32_t id = count.load(std::memory_order_relaxed);
-  if (id >= kMaxAllowances) {
+  if (id >= kMaxAllowances || !MakeRoom(&g_region.allowances()[id], sizeof(AllowanceRecord))) {
     g_region.Drop(DropReason::kAllowanceTableFull);
     return 0;
   }

@@ -1,6 +1,9 @@
 #include "plugin/agent/windows/counters.h"
 
+#include "common/system.h"
 #include "plugin/agent/windows/phases.h"
+
+#include LEAKGATE_AGENT(syscall)
 
 namespace leakgate::agent {
 namespace {
@@ -113,6 +116,10 @@ std::optional<std::uint32_t> NoteEarlierFree(const EarlierFree& freed) {
   if (index >= kMaxEarlierFrees) return std::nullopt;
 
   EarlierFree& entry = g_region.earlier_frees()[index];
+  if (!MakeRoom(&entry, sizeof(entry))) {
+    count.fetch_add(kMaxEarlierFrees, std::memory_order_relaxed);  // as if it were full
+    return std::nullopt;
+  }
   entry.stack = freed.stack;
   entry.size_bytes = freed.size_bytes;
   // The window is stored last, with release: an entry without a window is not complete yet.

@@ -1,9 +1,12 @@
 #include "plugin/agent/windows/measuring_windows.h"
 
+#include "common/system.h"
 #include "plugin/agent/base/spin_lock.h"
 #include "plugin/agent/windows/counters.h"
 #include "plugin/agent/windows/phase_order.h"
 #include "plugin/agent/windows/windows.h"
+
+#include LEAKGATE_AGENT(syscall)
 
 namespace leakgate::agent {
 namespace {
@@ -58,7 +61,8 @@ MeasuringWindowRecord& RecordOf(std::uint32_t window) {
 }
 
 bool IsIn(std::uint32_t window, WindowState state) {
-  return window != 0 && window < kMaxMeasuringWindows &&
+  const RegionHeader& header = g_region.header();
+  return window != 0 && window < header.measuring_window_count.load(std::memory_order_acquire) &&
          RecordOf(window).state.load(std::memory_order_acquire) ==
              static_cast<std::uint32_t>(state);
 }
@@ -92,7 +96,8 @@ std::uint32_t Open(std::uint32_t thread, const MeasuringStart& start) {
   const SpinGuard guard(g_lock);
   const std::uint32_t before = count.load(std::memory_order_relaxed);
   const std::uint32_t window = before == 0 ? 1 : before;  // 0 is none
-  if (!HasRoom(window)) return Drop();
+  if (!HasRoom(window) || !MakeRoom(&RecordOf(window), sizeof(MeasuringWindowRecord)))
+    return Drop();
   MeasuringWindowRecord& record = RecordOf(window);
   record.window = g_region.header().current_window.load(std::memory_order_relaxed);
   record.thread = start.threads == MeasuredThreads::kThis ? thread : 0;

@@ -35,7 +35,7 @@ TextRef AddFile(std::string_view file) {
 }
 
 bool IsOpen(std::uint32_t window) {
-  return window != 0 && window < kMaxWindows &&
+  return window != 0 && window < g_region.header().window_count.load(std::memory_order_relaxed) &&
          g_region.windows()[window].state.load(std::memory_order_relaxed) ==
              static_cast<std::uint32_t>(WindowState::kOpen);
 }
@@ -169,7 +169,7 @@ void StartWindows() {
 std::uint32_t OpenWindow(const WindowStart& start) {
   RegionHeader& header = g_region.header();
   const std::uint32_t id = header.window_count.load(std::memory_order_relaxed);
-  if (id >= kMaxWindows) {
+  if (id >= kMaxWindows || !MakeRoom(&g_region.windows()[id], sizeof(WindowRecord))) {
     g_region.Drop(DropReason::kWindowTableFull);
     return 0;
   }

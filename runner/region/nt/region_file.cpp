@@ -1,6 +1,7 @@
-// A section of the system's paging file, without a name. All of its tables are committed here, so
-// that whoever reads them finds memory, whatever the process claims. The agent commits the chunks
-// of the live map as the heap grows (common/nt/region_limits.h).
+// A section of the system's paging file, without a name. Tables that are small are committed here.
+// The agent commits the others as they fill up, and chunks of the live map as the heap grows
+// (common/nt/region_limits.h). Whatever the process claims to have written, whoever reads a table
+// here finds memory: it is committed as it is read.
 #include "runner/region/region_file.h"
 
 #include <fmt/format.h>
@@ -20,17 +21,61 @@ Expected<UniqueFd> CreateSection(std::uint64_t bytes) {
   return section;
 }
 
+// The tables that fill up, by their begins, and where each ends. Their first pieces are always
+// there.
+constexpr FileRange kGrowing[] = {
+    {region_offset::kWindows, region_offset::kThreads},
+    {region_offset::kThreads, region_offset::kShards},
+    {region_offset::kContexts, region_offset::kModules},
+    {region_offset::kText, region_offset::kAllowances},
+    {region_offset::kAllowances, region_offset::kEarlierFrees},
+    {region_offset::kEarlierFrees, region_offset::kFreeErrors},
+    {region_offset::kMeasuringWindows, region_offset::kStacks},
+    {region_offset::kStacks, region_offset::kFreedBy},
+    {region_offset::kFreedBy, region_offset::kAllocatedBy},
+    {region_offset::kAllocatedBy, region_offset::kEventControl},
+    {region_offset::kDirectory, region_offset::kChunks},
+};
+
 // Memory of a section that has been committed stays so, without the view.
 Expected<void> CommitTables(const UniqueFd& section) {
   LEAKGATE_TRY_ASSIGN(const Mapping tables,
                       Mapping::Map(section, 0, region_offset::kChunks, MappingAccess::kReadWrite));
-  if (::VirtualAlloc(tables.data(), tables.size(), MEM_COMMIT, PAGE_READWRITE) == nullptr) {
-    return InconclusiveError(
-        fmt::format("cannot commit {} bytes of shared memory: {}; close other programs, or let the "
-                    "paging file grow",
-                    tables.size(), WindowsErrorText()));
+  std::uint64_t at = 0;
+  for (const FileRange& growing : kGrowing) {
+    const std::uint64_t bytes = growing.begin + kMappingAlignment - at;
+    if (::VirtualAlloc(tables.data() + at, bytes, MEM_COMMIT, PAGE_READWRITE) == nullptr) {
+      return InconclusiveError(
+          fmt::format("cannot commit {} bytes of shared memory: {}; close other programs, or let "
+                      "the paging file grow",
+                      bytes, WindowsErrorText()));
+    }
+    at = growing.end;
   }
   return {};
+}
+
+// Commits a piece of a section that this process has read, and then has it read again.
+LONG CALLBACK CommitWhatIsRead(EXCEPTION_POINTERS* exception) {
+  const EXCEPTION_RECORD& record = *exception->ExceptionRecord;
+  const bool is_read = record.ExceptionCode == static_cast<DWORD>(EXCEPTION_ACCESS_VIOLATION) &&
+                       record.NumberParameters == 2 && record.ExceptionInformation[0] == 0;
+  if (!is_read) return EXCEPTION_CONTINUE_SEARCH;
+  const auto piece = record.ExceptionInformation[1] / kMappingAlignment * kMappingAlignment;
+  auto* const at = reinterpret_cast<void*>(piece);
+  MEMORY_BASIC_INFORMATION facts;
+  const bool is_section =
+      ::VirtualQuery(at, &facts, sizeof(facts)) != 0 && facts.Type == MEM_MAPPED;
+  return is_section && ::VirtualAlloc(at, kMappingAlignment, MEM_COMMIT, facts.AllocationProtect) !=
+                           nullptr
+             ? EXCEPTION_CONTINUE_EXECUTION
+             : EXCEPTION_CONTINUE_SEARCH;
+}
+
+void CommitAsTablesAreRead() {
+  constexpr ULONG kFirst = 1;
+  static void* const handler = ::AddVectoredExceptionHandler(kFirst, CommitWhatIsRead);
+  (void)handler;
 }
 
 }  // namespace
@@ -38,6 +83,7 @@ Expected<void> CommitTables(const UniqueFd& section) {
 Expected<std::unique_ptr<RegionFile>> RegionFile::Create(const RegionOwner& owner) {
   LEAKGATE_TRY_ASSIGN(UniqueFd section, CreateSection(region_offset::kEnd));
   LEAKGATE_TRY(CommitTables(section));
+  CommitAsTablesAreRead();
 
   std::unique_ptr<RegionFile> file(new RegionFile);
   file->pid_ = owner.pid;
@@ -61,9 +107,11 @@ UniqueFd RegionFile::DuplicateFd() const {
 }
 
 std::uint64_t RegionFile::HeldBytes() const {
-  const auto& header = *reinterpret_cast<const RegionHeader*>(writable_.data());
-  const std::uint64_t chunks = header.chunk_count.load(std::memory_order_relaxed);
-  return region_offset::kChunks + std::min<std::uint64_t>(chunks, kMaxChunks) * kChunkBytes;
+  std::uint64_t held = 0;
+  for (const FileRange& range : DataRanges(fd_, {0, region_offset::kEnd})) {
+    held += range.end - range.begin;
+  }
+  return held;
 }
 
 }  // namespace leakgate

@@ -1,6 +1,7 @@
 // The agent in processes of its own, under Wine or Windows: what it records, exactly. Fixtures
 // leave blocks of sizes that nothing else has, and free as many of other such sizes.
 #include <gmock/gmock.h>
+#include <process.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -30,6 +31,37 @@ TEST(AgentTest, RecordsWhatEachFunctionAllocatesAndNothingThatWasFreed) {
               ::testing::ElementsAre(Pair(100'003, 1), Pair(110'003, 1), Pair(120'003, 1),
                                      Pair(130'003, 1), Pair(140'003, 1), Pair(150'003, 1),
                                      Pair(160'003, 1), Pair(170'003, 1), Pair(180'003, 1)));
+}
+
+// The program's exit code is how much memory it has committed, in KiB.
+TEST(AgentTest, CommitsLittleMemoryInAProgramThatAllocatesLittle) {
+  constexpr std::int64_t kMostKib = 16 << 10;
+  const std::wstring program = (ProgramFolder() / "committed.exe").wstring();
+  const std::int64_t untraced =
+      ::_wspawnl(_P_WAIT, program.c_str(), L"committed.exe", static_cast<wchar_t*>(nullptr));
+  const TracedProcess traced({.fixture = "committed.exe"});
+
+  EXPECT_EQ(traced.Drops(), 0u);
+  EXPECT_GT(untraced, 100);
+  EXPECT_LT(traced.exit_code() - untraced, kMostKib) << untraced << " KiB untraced";
+}
+
+TEST(AgentTest, FindsNothingInTablesWhoseCountsAreForged) {
+  const Expected<std::unique_ptr<RegionFile>> region = RegionFile::Create({.pid = 1});
+  ASSERT_TRUE(region);
+  const Expected<Mapping> mapped =
+      Mapping::Map((*region)->fd(), 0, region_offset::kWindows, MappingAccess::kReadWrite);
+  ASSERT_TRUE(mapped);
+  auto& header = *reinterpret_cast<RegionHeader*>(mapped->data());
+  header.window_count.store(kMaxWindows);
+  header.stack_node_count.store(kMaxStackNodes);
+  header.thread_count.store(kMaxThreads);
+
+  const RegionReader& reader = (*region)->reader();
+  EXPECT_EQ(reader.Window(kMaxWindows - 1).state, WindowState::kUnused);
+  EXPECT_TRUE(reader.Stack(kMaxStackNodes - 1).frames.empty());
+  EXPECT_EQ(reader.Thread(kMaxThreads - 1).tid, 0);
+  EXPECT_TRUE(reader.FreedBy().empty());
 }
 
 TEST(AgentTest, RecordsSmallBlocksThatAreSixteenBytesApart) {
