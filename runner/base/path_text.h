@@ -9,8 +9,6 @@
 #include <string>
 #include <string_view>
 
-#include "runner/base/path_text.h"
-
 namespace leakgate {
 
 // Neither of the next two fails. A text may come from a file that is damaged, and a path of Windows

@@ -25,6 +25,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -52,6 +53,13 @@ struct ReportedExec {
   std::string path{};         // the file that the kernel executes; empty unless `starts`
 };
 
+// When a process began that does not ask by itself: at some time between the two, by the clock of
+// the windows' times.
+struct BeginTimes {
+  std::chrono::steady_clock::time_point earliest = {};
+  std::chrono::steady_clock::time_point latest = {};
+};
+
 // A connected process, as the kernel reports it.
 struct ControlPeer {
   int pid = 0;
@@ -60,6 +68,8 @@ struct ControlPeer {
   // What it says itself, in its Hello.
   bool is_forked = false;    // it was forked by a traced process, and has executed nothing
   std::uint32_t window = 0;  // as in Hello
+  // Set where children are not traced, for one that has been started.
+  std::optional<BeginTimes> began = {};
 };
 
 // Returns whether `uid` is this process's own user.
@@ -95,7 +105,8 @@ class ControlServer {
 
   // Answers for a process that does not ask by itself: where the runner hands a suspended process
   // its region (run/hand_over.h). REQUIRES: no process asks meanwhile.
-  [[nodiscard]] HelloReply AnswerFor(const ControlPeer& peer) { return handlers_.on_hello(peer); }
+  // On Windows, the server then also answers for each process that this one starts.
+  [[nodiscard]] HelloReply AnswerFor(const ControlPeer& peer);
 
  private:
   ControlServer() = default;
@@ -133,9 +144,9 @@ class ControlServer {
   ControlHandlers handlers_;
   std::size_t most_clients_ = 0;
   std::vector<Client> clients_;  // those that have not been served yet, the oldest first
-  UniqueFd listener_;
-  UniqueFd stop_;   // an eventfd: readable when the thread is to end
-  UniqueFd spare_;  // given up to accept one more where no descriptor is left
+  UniqueFd listener_;            // on Windows a completion port, which is told of new processes
+  UniqueFd stop_;                // an eventfd: readable when the thread is to end
+  UniqueFd spare_;               // given up to accept one more where no descriptor is left
   std::thread thread_;
 };
 

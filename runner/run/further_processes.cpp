@@ -47,18 +47,31 @@ HelloReply FurtherProcesses::OnFork(int pid, std::uint32_t window) {
   return Trace(Kind::kForked, pid, ProgramOf(pid), window);
 }
 
-HelloReply FurtherProcesses::OnExecuted(int pid) {
+HelloReply FurtherProcesses::OnExecuted(const ControlPeer& peer) {
+  const int pid = peer.pid;
   const std::lock_guard lock(mutex_);
   NoteReplaced(pid);
   const std::string path = ProgramOf(pid);
   const bool are_test_binaries = BoundariesOf(path) != BoundarySource::kNone &&
                                  BoundariesOf(program_.image()) != BoundarySource::kNone;
-  if (!are_test_binaries || IsSwitchedOff(pid) || IsStartedByTest(pid)) return {};
+  if (!are_test_binaries || IsSwitchedOff(pid) || IsStartedByTest(peer)) return {};
+  if (peer.began) return NoteUntraced(path);
   return Trace(Kind::kExecuted, pid, path, program_.CurrentWindow().id);
 }
 
+HelloReply FurtherProcesses::NoteUntraced(const std::string& path) {
+  auto process = std::make_unique<Process>();
+  process->kind = Kind::kExecuted;
+  process->child.image = FileNameIn(path);
+  process->problem = "what a program starts is not traced on this system; run leakgate on it";
+  processes_.push_back(std::move(process));
+  return {};
+}
+
 // What a test starts is the test's own affair.
-bool FurtherProcesses::IsStartedByTest(int pid) const {
+bool FurtherProcesses::IsStartedByTest(const ControlPeer& peer) const {
+  if (peer.began) return HadTest(*peer.began);
+  const int pid = peer.pid;
   if (program_.CurrentWindow().kind == WindowKind::kTest) return true;
   return std::any_of(processes_.begin(), processes_.end(), [pid](const auto& process) {
     if (process->judged == nullptr || process->is_replaced) return false;
@@ -66,6 +79,19 @@ bool FurtherProcesses::IsStartedByTest(int pid) const {
     return region.Window(region.CurrentWindow()).kind == WindowKind::kTest &&
            IsBelow(pid, region.Pid());
   });
+}
+
+// Returns whether a test of the program ran at some time between the two.
+bool FurtherProcesses::HadTest(const BeginTimes& when) const {
+  const auto at = [](std::uint64_t ns) {
+    return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(ns));
+  };
+  for (std::uint32_t id = program_.WindowCount(); id-- > 1;) {
+    const WindowCopy window = program_.Window(id);
+    if (window.kind != WindowKind::kTest || at(window.begin_time_ns) > when.latest) continue;
+    return window.state == WindowState::kOpen || at(window.end_time_ns) >= when.earliest;
+  }
+  return false;
 }
 
 // A forked child may have executed a program since.

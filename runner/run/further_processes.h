@@ -39,7 +39,8 @@ class FurtherProcesses {
   [[nodiscard]] HelloReply OnFork(int pid, std::uint32_t window);
   // Answers a process that executes a program, and is not the program under test. Traces it if
   // both are test binaries, and no test runs that has started it.
-  [[nodiscard]] HelloReply OnExecuted(int pid);
+  // Where children are not traced, notes that nobody gates its tests.
+  [[nodiscard]] HelloReply OnExecuted(const ControlPeer& peer);
 
   // Waits until those in which tests ran have ended, but for `patience` at most.
   void AwaitEnds(std::chrono::milliseconds patience);
@@ -66,8 +67,10 @@ class FurtherProcesses {
   };
 
   [[nodiscard]] BoundarySource BoundariesOf(const std::string& path);
+  HelloReply NoteUntraced(const std::string& path);
   HelloReply Trace(Kind kind, int pid, const std::string& path, std::uint32_t window);
-  [[nodiscard]] bool IsStartedByTest(int pid) const;
+  [[nodiscard]] bool IsStartedByTest(const ControlPeer& peer) const;
+  [[nodiscard]] bool HadTest(const BeginTimes& when) const;
   void NoteReplaced(int pid);
   [[nodiscard]] static bool RunsTests(const Process& process);
   [[nodiscard]] static bool IsOver(const Process& process);

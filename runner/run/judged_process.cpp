@@ -278,6 +278,10 @@ WindowCopy Generations::Window(std::uint32_t id) const {
   return processes_.empty() ? WindowCopy{} : processes_.back()->region().Window(id);
 }
 
+std::uint32_t Generations::WindowCount() const {
+  return processes_.empty() ? 0 : processes_.back()->region().WindowCount();
+}
+
 WindowCopy Generations::CurrentWindow() const {
   return processes_.empty() ? WindowCopy{} : Window(processes_.back()->region().CurrentWindow());
 }

@@ -144,6 +144,7 @@ class Generations {
   // These return copies of windows of the last image. Called on the control server's thread.
   [[nodiscard]] WindowCopy CurrentWindow() const;
   [[nodiscard]] WindowCopy Window(std::uint32_t id) const;
+  [[nodiscard]] std::uint32_t WindowCount() const;
 
  private:
   [[nodiscard]] Expected<int> StartNext(int pid);

@@ -17,7 +17,7 @@ HelloReply TracedProcesses::OnHello(const ControlPeer& peer) {
     reply.wants |= kTraceForks;
   } else if (reply.region_fd < 0) {
     untraced_tests_.OnHello(peer.pid);
-    const HelloReply further = further_.OnExecuted(peer.pid);
+    const HelloReply further = further_.OnExecuted(peer);
     reply.region_fd = further.region_fd;
     reply.wants |= further.wants;
   }

@@ -14,9 +14,7 @@ namespace leakgate {
 namespace {
 
 // Another leakgate gates what it starts. Its own file looks like a test binary.
-bool IsLeakgate(const std::string& path) {
-  return std::filesystem::path(path).filename() == "leakgate";
-}
+bool IsLeakgate(const std::string& path) { return PathOf(path).stem() == "leakgate"; }
 
 }  // namespace
 

@@ -5,14 +5,15 @@
 //   address  >> 34  one of 8,192 parts      -> `nowhere_`, or an array of the part's own
 //            >> 22  one of its 4,096 chunks -> where it is, or nullptr
 //
-// `nowhere_` is an array of nullptr, so that At needs no test.
+// `nowhere_` is an array of nullptr, so that At needs no test. None of this leads to a block of the
+// program, so it need not be told as the agent's own memory.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
 #include "common/region_layout.h"
-#include "plugin/agent/base/region.h"
+#include "plugin/agent/nt/syscall.h"
 
 namespace leakgate::agent {
 
@@ -36,7 +37,7 @@ class ChunkPlaces {
   bool MakeRoomAt(std::uint64_t index) {
     std::atomic<Part*>& part = parts_[index >> kPartShift];
     if (part.load(std::memory_order_relaxed) != &nowhere_) return true;
-    auto* const made = static_cast<Part*>(MapOwn(sizeof(Part)));
+    auto* const made = static_cast<Part*>(MapPrivate(sizeof(Part)));
     if (made != nullptr) part.store(made, std::memory_order_release);
     return made != nullptr;
   }

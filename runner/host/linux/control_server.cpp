@@ -160,6 +160,8 @@ Expected<std::unique_ptr<ControlServer>> ControlServer::Start(ControlHandlers ha
   return server;
 }
 
+HelloReply ControlServer::AnswerFor(const ControlPeer& peer) { return handlers_.on_hello(peer); }
+
 ControlServer::~ControlServer() {
   if (!thread_.joinable()) return;
   ::eventfd_write(stop_.get(), 1);

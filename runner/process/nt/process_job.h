@@ -10,7 +10,8 @@ namespace leakgate {
 // Makes a job with the process in it. REQUIRES: `process` is a suspended process with this PID.
 [[nodiscard]] Expected<void> PutIntoJob(const UniqueFd& process, int pid);
 
-// How many processes the job of `pid` has had so far; 0 if there is no such job.
-[[nodiscard]] unsigned ProcessesInJobOf(int pid);
+// Has the system tell `port`, a completion port, of each process that comes into the job of `pid`.
+// Returns false if there is no such job.
+[[nodiscard]] bool TellOfNewProcesses(int pid, const UniqueFd& port);
 
 }  // namespace leakgate

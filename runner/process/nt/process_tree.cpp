@@ -6,8 +6,10 @@
 #include <mutex>
 
 #include "runner/base/nt/win32.h"
+// Behind the above.
+#include <winternl.h>
+
 #include "runner/process/nt/process_job.h"
-#include "runner/process/nt/snapshot.h"
 #include "runner/process/proc_files.h"
 
 namespace leakgate {
@@ -54,9 +56,13 @@ Expected<void> PutIntoJob(const UniqueFd& process, int pid) {
   return {};
 }
 
-unsigned ProcessesInJobOf(int pid) {
+bool TellOfNewProcesses(int pid, const UniqueFd& port) {
+  JOBOBJECT_ASSOCIATE_COMPLETION_PORT told{};
+  told.CompletionKey = reinterpret_cast<void*>(static_cast<std::intptr_t>(pid));
+  told.CompletionPort = HandleOf(port);
   const HANDLE job = JobOf(pid);
-  return job == nullptr ? 0 : CountsOf(job).TotalProcesses;
+  return job != nullptr && SetInformationJobObject(job, JobObjectAssociateCompletionPortInformation,
+                                                   &told, sizeof(told)) != 0;
 }
 
 void KillProcessTree(int root, const std::string&) {
@@ -81,12 +87,14 @@ bool CarriesMark(int, const std::string&) { return false; }
 
 // A PID is given out again once its process has ended, so a parent is older than its child.
 int ParentOf(int pid) {
-  int parent = 0;
-  ForEachProcess([&](const PROCESSENTRY32W& process) {
-    if (process.th32ProcessID == static_cast<DWORD>(pid)) {
-      parent = static_cast<int>(process.th32ParentProcessID);
-    }
-  });
+  const UniqueFd process =
+      OwnHandle(OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, static_cast<DWORD>(pid)));
+  PROCESS_BASIC_INFORMATION facts{};
+  if (!process || NtQueryInformationProcess(HandleOf(process), ProcessBasicInformation, &facts,
+                                            sizeof(facts), nullptr) < 0) {
+    return 0;
+  }
+  const auto parent = static_cast<int>(facts.InheritedFromUniqueProcessId);
   return parent != 0 && StartTimeOf(parent) <= StartTimeOf(pid) ? parent : 0;
 }
 

@@ -1,6 +1,8 @@
 #include "runner/run/program_watch.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 
 #include "runner/base/nt/console_events.h"
 #include "runner/base/nt/win32.h"
@@ -8,15 +10,30 @@
 namespace leakgate {
 namespace {
 
+std::atomic<bool> g_was_left{false};                         // an event to the program
+std::atomic<std::chrono::steady_clock::time_point> g_end{};  // of the program
+
 // The console sends these to all of its processes, the program included: it decides what becomes of
 // them.
 bool LeaveToProgram(unsigned long event) {
-  return event == CTRL_C_EVENT || event == CTRL_BREAK_EVENT;
+  const bool is_for_all = event == CTRL_C_EVENT || event == CTRL_BREAK_EVENT;
+  if (is_for_all) g_was_left.store(true);
+  return is_for_all;
+}
+
+// The event that has ended the program may come here only now.
+bool LeaveOneToProgram(unsigned long event) {
+  constexpr std::chrono::seconds kLongest(1);
+  return std::chrono::steady_clock::now() - g_end.load() < kLongest && !g_was_left.load() &&
+         LeaveToProgram(event);
 }
 
 }  // namespace
 
-BlockedSignals::BlockedSignals() { TakeConsoleEvents(LeaveToProgram); }
+BlockedSignals::BlockedSignals() {
+  g_was_left.store(false);
+  TakeConsoleEvents(LeaveToProgram);
+}
 BlockedSignals::~BlockedSignals() { TakeConsoleEvents(nullptr); }
 
 std::optional<ReceivedSignal> BlockedSignals::Take(std::chrono::milliseconds patience) const {
@@ -24,7 +41,10 @@ std::optional<ReceivedSignal> BlockedSignals::Take(std::chrono::milliseconds pat
   return std::nullopt;
 }
 
-OwnEndSignals::OwnEndSignals(std::optional<int>) { TakeConsoleEvents(nullptr); }
+OwnEndSignals::OwnEndSignals(std::optional<int>) {
+  g_end.store(std::chrono::steady_clock::now());
+  TakeConsoleEvents(LeaveOneToProgram);
+}
 OwnEndSignals::~OwnEndSignals() { TakeConsoleEvents(LeaveToProgram); }
 
 bool AsksToEnd(int) { return false; }

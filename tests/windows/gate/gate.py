@@ -223,6 +223,22 @@ def crashes_and_ends(gate):
 
 
 @scenario
+def tests_in_other_processes(gate):
+    """What a program starts is not traced. Where tests ran there, and no test had started them, nothing passes."""
+    shutil.copy(gate.fixtures / "suite.exe", gate.folder)
+    gate.run("suite.exe", tests="Gate.StartsAnother:Gate.DiesInAnother")
+    told = gate("run", "--", "cmd", "/c", "suite.exe", "--gtest_filter=Gate.Passes")
+    check(told.returncode == 3, f"exit code {told.returncode}", told)
+    contains(told.stderr, "suite.exe were not gated: cmd.exe started it as another process")
+    told = gate("run", "--", "cmd", "/c", gate.leakgate, "run", "--", "suite.exe", "--gtest_filter=Gate.Passes")
+    check("not gated" not in told.stderr, "another leakgate gates it", told)
+    told = gate.run("starts.exe", arguments=("suite.exe --gtest_filter=Gate.Passes",), expect=3)
+    contains(told.stderr, "the process suite.exe could not be judged: what a program starts is not traced on this system; "
+             "run leakgate on it")
+    gate.run("starts.exe", arguments=("cmd.exe /c exit",))
+
+
+@scenario
 def reports(gate):
     done = gate("run", "--report", "json=r.json", "--report", "junit=r.xml", "--report", "sarif=r.sarif", "--report", "html=r.html",
                 "--", gate.fixtures / "suite.exe", "--gtest_filter=Gate.Loses:Gate.Passes")
@@ -283,6 +299,28 @@ def nothing_is_left(gate):
     check(wait_until(lambda: not is_running(name)), "the program outlives its runner")
     check(wait_until(lambda: not is_running("ping")), "what it started outlives it")
     check(gate.left() == [], f"left: {gate.left()}")
+
+
+@scenario
+def interrupts(gate):
+    """Ctrl-C ends the program and all that it started, and the runner, which says so, also while tests are repeated. Wine's own
+    programs end with 0 then, Windows' with 0xC000013A."""
+    name = "only_here.exe"
+    shutil.copy(gate.fixtures / "suite.exe", gate.folder / name)
+    for options, test, sign, later_ms in (([], "Gate.StartsAnotherAndHangs", "started", "0"),
+                                          (["--confirm-wait", "20"], "Gate.Grows", "PASSED", "2000")):
+        line = " ".join(["Z:" + str(gate.leakgate), "run", *options, "--report", "json=c.json", "--", ".\\" + name, f"--gtest_filter={test}"])
+        done = subprocess.run([gate.wine, gate.fixtures / "interrupts.exe", sign, later_ms, line], cwd=gate.folder, env=gate.environment(),
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+        told = done.stderr.decode("utf-8", "replace")
+        check("exit code" in told and "exit code 0\n" not in told.replace("\r", ""), f"it passes:\n{done.stdout}\n{told}")
+        if sign == "started":
+            contains(told, f"the program ended while the test ran ({test})")
+            report = json.loads((gate.folder / "c.json").read_text())
+            check(report["verdict"] == "inconclusive", report["verdict"])
+        check(wait_until(lambda: not is_running(name)), "the program still runs")
+        check(wait_until(lambda: not is_running("ping")), "what it started still runs")
+        check(gate.left() == [], f"left: {gate.left()}")
 
 
 def main() -> int:
