@@ -12,7 +12,7 @@ endif()
 file(STRINGS "${BUDGETS}" budgets)
 list(REMOVE_DUPLICATES budgets)
 if(budgets)
-  execute_process(COMMAND "${RUNNER}" budget check ${budgets}
+  execute_process(COMMAND ${RUNNER} budget check ${budgets}
                   OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE result)
   # An entry that has expired fails the tests that it is for, and no others.
   if(NOT result EQUAL 0 AND NOT output MATCHES " expired on ")

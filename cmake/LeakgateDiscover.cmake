@@ -16,11 +16,20 @@ macro(_leakgate_set_placeholders)
   string(ASCII 4 _backslash)
 endmacro()
 
+# What to call a file for GoogleTest, which in an emulator takes no path of this system for absolute.
+function(_leakgate_output_path out_path file)
+  if(emulator)
+    file(RELATIVE_PATH file "${WORKING_DIRECTORY}" "${file}")
+  endif()
+  set(${out_path} "${file}" PARENT_SCOPE)
+endfunction()
+
 # The lines of the binary's list; not gated, and without what would make it run,
 # report or fail otherwise than alone.
 function(_leakgate_list_tests out_lines)
   set(list "${tests_file}.xml")
   file(REMOVE "${list}")
+  _leakgate_output_path(output_path "${list}")
   set(filter "")
   if(NOT "${TEST_FILTER}" STREQUAL "")
     set(filter "--gtest_filter=${TEST_FILTER}")
@@ -32,7 +41,7 @@ function(_leakgate_list_tests out_lines)
   execute_process(
     COMMAND "${cmake}" -E env --unset=GTEST_TOTAL_SHARDS --unset=GTEST_SHARD_INDEX
             --unset=GTEST_SHARD_STATUS_FILE --unset=GTEST_FILTER --unset=LEAKGATE_REQUIRED ${end_of_options}
-            "${executable}" --gtest_list_tests "--gtest_output=xml:${list}" ${filter}
+            ${emulator} "${executable}" --gtest_list_tests "--gtest_output=xml:${output_path}" ${filter}
     WORKING_DIRECTORY "${WORKING_DIRECTORY}" TIMEOUT ${DISCOVERY_TIMEOUT}
     OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE result)
   if(NOT result STREQUAL "0" OR NOT EXISTS "${list}")
@@ -152,14 +161,15 @@ function(_leakgate_test_code out_code name full_name)
   _leakgate_quote(name "${name}")
   set(xml "")
   if(NOT "${XML_OUTPUT_DIR}" STREQUAL "")
-    _leakgate_quote(xml "--gtest_output=xml:${XML_OUTPUT_DIR}/${TEST_PREFIX}${file}${TEST_SUFFIX}.xml")
+    _leakgate_output_path(xml "${XML_OUTPUT_DIR}/${TEST_PREFIX}${file}${TEST_SUFFIX}.xml")
+    _leakgate_quote(xml "--gtest_output=xml:${xml}")
   endif()
   set(disabled "")
   if("${full_name}" MATCHES "(^|[/.])DISABLED_")
     set(disabled " DISABLED TRUE")
   endif()
   string(CONCAT code
-    "add_test(${name} ${runner_text} run${run_options} --report ${report} -- ${executable_text} "
+    "add_test(${name}${runner_text} run${run_options} --report ${report} -- ${executable_text} "
     "${filter} --gtest_also_run_disabled_tests ${xml}${extra_args})\n"
     "set_tests_properties(${name} PROPERTIES WORKING_DIRECTORY ${WORKING_DIRECTORY_text} "
     "SKIP_RETURN_CODE 77 FIXTURES_REQUIRED ${fixtures_text} "
@@ -170,11 +180,14 @@ endfunction()
 
 function(leakgate_write_tests settings)
   include("${settings}")
+  set(emulator ${runner})
+  list(POP_BACK emulator)
   _leakgate_list_tests(lines)
   _leakgate_split_properties(properties fixtures environment)
   _leakgate_quote_list(run_options "${options}")
   _leakgate_quote_list(extra_args "${EXTRA_ARGS}")
-  foreach(name runner executable fixtures environment WORKING_DIRECTORY results)
+  _leakgate_quote_list(runner_text "${runner}")
+  foreach(name executable fixtures environment WORKING_DIRECTORY results)
     _leakgate_quote(${name}_text "${${name}}")
   endforeach()
 

@@ -20,7 +20,7 @@ endfunction()
 
 # The runner that tests are put under: the one that came with these functions, or
 # LEAKGATE_EXECUTABLE, where only the listener is built. Where it is built here, too,
-# `target` is built after it.
+# `target` is built after it. In front of it is the emulator, where Windows' programs are run by one (Wine).
 function(_leakgate_find_runner out_runner target)
   if(LEAKGATE_EXECUTABLE)
     set(runner "${LEAKGATE_EXECUTABLE}")
@@ -32,6 +32,9 @@ function(_leakgate_find_runner out_runner target)
   endif()
   if(TARGET leakgate_agent AND NOT LEAKGATE_EXECUTABLE AND TARGET "${target}")
     add_dependencies("${target}" leakgate leakgate_agent)
+  endif()
+  if(CMAKE_SYSTEM_NAME STREQUAL "Windows" AND CMAKE_CROSSCOMPILING_EMULATOR)
+    set(runner ${CMAKE_CROSSCOMPILING_EMULATOR} "${runner}")
   endif()
   set(${out_runner} "${runner}" PARENT_SCOPE)
 endfunction()
@@ -77,7 +80,7 @@ function(_leakgate_results_folder out_folder runner)
              "-DBUDGETS=${CMAKE_BINARY_DIR}/leakgate-budgets.txt" -P "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/LeakgateBegin.cmake")
     set_tests_properties(leakgate.begin PROPERTIES FIXTURES_SETUP leakgate)
     set(summary "${CMAKE_BINARY_DIR}/leakgate-summary")
-    add_test(NAME leakgate.summary COMMAND "${runner}" merge "${folder}"
+    add_test(NAME leakgate.summary COMMAND ${runner} merge "${folder}"
              --report "json=${summary}.json" --report "html=${summary}.html")
     set_tests_properties(leakgate.summary PROPERTIES
       FIXTURES_CLEANUP leakgate ATTACHED_FILES "${summary}.html")
@@ -109,7 +112,7 @@ function(leakgate_add_test)
     set(arg_WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
   endif()
   add_test(NAME "${arg_NAME}"
-    COMMAND "${runner}" run ${options} --report "json=${result}" -- ${arg_COMMAND}
+    COMMAND ${runner} run ${options} --report "json=${result}" -- ${arg_COMMAND}
     WORKING_DIRECTORY "${arg_WORKING_DIRECTORY}"
     CONFIGURATIONS ${arg_CONFIGURATIONS})
   set_tests_properties("${arg_NAME}" PROPERTIES
@@ -165,7 +168,7 @@ function(_leakgate_check_target target mode)
     message(FATAL_ERROR "leakgate_discover_tests: unknown DISCOVERY_MODE ${mode}; write POST_BUILD or PRE_TEST")
   endif()
   get_target_property(emulator ${target} CROSSCOMPILING_EMULATOR)
-  if(emulator)
+  if(emulator AND NOT CMAKE_SYSTEM_NAME STREQUAL "Windows")
     message(FATAL_ERROR "leakgate_discover_tests: ${target} runs in an emulator, where leakgate cannot "
                         "trace it; use gtest_discover_tests")
   endif()

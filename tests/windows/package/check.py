@@ -40,10 +40,16 @@ foreach(name greeting session_cache)
 endforeach()
 add_executable(importing ${EXAMPLES}/minimal/greeting_test.cpp)
 target_link_libraries(importing PRIVATE leakgate::gtest_main leakgate::agent_import)
+enable_testing()
+add_executable(untouched ${EXAMPLES}/minimal/greeting_test.cpp)
+target_link_libraries(untouched PRIVATE GTest::gtest)
 if(MINGW)
-  foreach(name greeting session_cache importing)
+  target_link_libraries(untouched PRIVATE GTest::gtest_main)
+  foreach(name greeting session_cache importing untouched)
     target_link_options(${name} PRIVATE -static)
   endforeach()
+  leakgate_discover_tests(greeting XML_OUTPUT_DIR ${CMAKE_BINARY_DIR}/xml)
+  leakgate_discover_tests(untouched TEST_PREFIX untouched.)
 endif()
 get_target_property(runner leakgate::leakgate IMPORTED_LOCATION_RELEASE)
 if(NOT runner)
@@ -64,6 +70,7 @@ set(CMAKE_FIND_ROOT_PATH /usr/x86_64-w64-mingw32)
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_CROSSCOMPILING_EMULATOR %s)
 """
 
 
@@ -119,6 +126,16 @@ def check_gate(folder: pathlib.Path, build: pathlib.Path, scratch: pathlib.Path)
     require(done.returncode == 0 and "leakgate: not tracing" in done.text, "the same by itself", done.text)
 
 
+def check_discovered(build: pathlib.Path) -> None:
+    """Each test as a process of its own, with leakgate's listener and without."""
+    done = run("ctest", "--test-dir", build)
+    failed = sorted(re.findall(r"^\s+\d+ - (\S+) \(Failed\)", done.text, re.M))
+    require(failed == ["Greeting.IsForgotten", "leakgate.summary", "untouched.Greeting.IsForgotten"],
+            f"ctest: failed: {failed}", done.text)
+    require((build / "leakgate-summary.html").exists(), "ctest: the reports are merged")
+    require((build / "xml/Greeting.IsForgotten.xml").exists(), "ctest: GoogleTest's XML")
+
+
 def check_documents(folder: pathlib.Path, build: pathlib.Path, scratch: pathlib.Path) -> None:
     """What README.md and docs/windows.md have users of Windows type, as it stands there."""
     version = leakgate(folder, scratch, "--version").text.split()[1]
@@ -165,7 +182,7 @@ def main() -> None:
         scratch = pathlib.Path(name)
         (scratch / "source").mkdir()
         (scratch / "source/CMakeLists.txt").write_text(PROJECT)
-        (scratch / "source/mingw.cmake").write_text(TOOLCHAIN)
+        (scratch / "source/mingw.cmake").write_text(TOOLCHAIN % (ROOT / "ci/wine"))
         build = scratch / "mingw"
         try:
             configure(scratch / "source", build, folder, f"-DCMAKE_TOOLCHAIN_FILE={scratch}/source/mingw.cmake",
@@ -173,6 +190,7 @@ def main() -> None:
             done = run("cmake", "--build", build)
             require(done.returncode == 0, "built", done.text)
             check_gate(folder, build, scratch)
+            check_discovered(build)
             check_documents(folder, build, scratch)
             check_msvc(scratch / "source", folder, scratch)
         except Failure as failure:
