@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "runner/base/descriptors.h"
@@ -141,5 +142,10 @@ class ProgramWatch {
   std::function<void()> before_stop_;
   std::function<void()> after_stop_;
 };
+
+// What is said of a program whose agent has not seen its end, and of one in which no agent started:
+// why that may be here, and what to do.
+[[nodiscard]] std::string_view UnseenEndText();
+[[nodiscard]] std::string_view NoAgentText();
 
 }  // namespace leakgate

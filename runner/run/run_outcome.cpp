@@ -9,12 +9,14 @@
 #include <string_view>
 
 #include "runner/attribution/stack_pattern.h"
+#include "runner/base/path_text.h"
 #include "runner/budget/apply_limits.h"
 #include "runner/budget/wording.h"
 #include "runner/host/process_status.h"
 #include "runner/judge/window_verdict.h"
 #include "runner/region/region_words.h"
 #include "runner/result/gtest_flags.h"
+#include "runner/run/program_watch.h"
 
 namespace leakgate {
 namespace {
@@ -25,9 +27,7 @@ std::string DoubtAboutEnd(const RegionReader& last, const ProgramExit& program) 
     return "nothing was traced: " + AgentFailureText(last.Failure());
   }
   if (last.End() != ProgramEnd::kUnseen || program.ShellCode() != 0) return "";
-  return "the program ended without its exit handlers, or executed another that cannot be traced "
-         "(static, or without LD_PRELOAD), so what it left could not be judged; run the test "
-         "binary itself";
+  return std::string(UnseenEndText());
 }
 
 // Says what to do about a drop. `drop` is its word in reports.
@@ -51,9 +51,7 @@ std::vector<std::string> ReasonsForDoubt(const Generations& generations, const R
   std::vector<std::string> reasons = generations.errors();
   if (generations.processes().empty()) {
     if (!reasons.empty()) return reasons;
-    return {
-        "the agent did not start in the program, so nothing was traced; is it static, or does "
-        "it clear LD_PRELOAD?"};
+    return {std::string(NoAgentText())};
   }
   for (const auto& process : generations.processes()) {
     if (!process->region().IsWhole()) reasons.push_back(DamageText());
@@ -116,7 +114,7 @@ std::string DoubtAboutListener(const Preparation& prepared, const RunResult& res
   return fmt::format(
       "{} has leakgate's listener, but did not add it, so no tests were told apart; call "
       "leakgate::AppendListener() after testing::InitGoogleTest, or link leakgate::gtest_main",
-      prepared.program.filename().string());
+      PathText(prepared.program.filename()));
 }
 
 std::string LateReason(std::chrono::milliseconds timeout) {
@@ -196,7 +194,7 @@ std::vector<std::string> UnusedAllowances(const BudgetSet& budgets,
     const bool is_named = std::find(given.begin(), given.end(), file->path) != given.end();
     for (const Allowance& allowance : file->allowances) {
       if (!is_named && IsOfOtherTests(allowance, windows)) continue;
-      const std::string place = fmt::format("{}:{}", file->path.string(), allowance.line);
+      const std::string place = fmt::format("{}:{}", PathText(file->path), allowance.line);
       if (used.contains(place) || HasExpired(allowance.expires, Today())) continue;
       if (IsExceeded(allowance, windows)) continue;
       lines.push_back(fmt::format("{}: the allowance for {} was not used; remove it", place,

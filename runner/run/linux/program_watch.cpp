@@ -221,4 +221,15 @@ void ProgramWatch::StopIfAsked() {
   if (after_stop_) after_stop_();
 }
 
+std::string_view UnseenEndText() {
+  return "the program ended without its exit handlers, or executed another that cannot be traced "
+         "(static, or without LD_PRELOAD), so what it left could not be judged; run the test "
+         "binary itself";
+}
+
+std::string_view NoAgentText() {
+  return "the agent did not start in the program, so nothing was traced; is it static, or does "
+         "it clear LD_PRELOAD?";
+}
+
 }  // namespace leakgate

@@ -72,4 +72,15 @@ std::optional<ProgramExit> ProgramWatch::WaitUntil(std::optional<Clock::time_poi
 
 std::optional<int> ProgramWatch::TakeLateRequest() { return std::nullopt; }
 
+std::string_view UnseenEndText() {
+  return "the program was ended by TerminateProcess, of which its libraries are not told, so what "
+         "it "
+         "left could not be judged; have it return from main, or call exit";
+}
+
+std::string_view NoAgentText() {
+  return "the agent did not start in the program, so nothing was traced; run leakgate doctor "
+         "--self-test, which tells whether antivirus software or a policy keeps it out";
+}
+
 }  // namespace leakgate
