@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "runner/base/path_text.h"
+
 namespace leakgate {
 namespace {
 
@@ -66,12 +68,12 @@ Unexpected TooMuchInArchive(const fs::path& path, const std::string& what) {
   return UsageError(
       fmt::format("{}: the archive {}; unpack it, if you trust it, and name the "
                   "directory",
-                  path.string(), what));
+                  PathText(path), what));
 }
 
 // `name` may begin with a slash.
 fs::path InArchive(const fs::path& archive, const std::string& name) {
-  return archive.string() + '/' + name;
+  return PathText(archive) + '/' + name;
 }
 
 ZipArchive::ZipArchive(fs::path path, std::string ending, void* unpacker)
@@ -175,7 +177,7 @@ Expected<void> ZipArchive::Begin(const std::string& name) {
   const auto unreadable = [&](const std::string& cause) {
     return UsageError(
         fmt::format("{}: cannot be read: {}; unpack the archive, and name the directory",
-                    InArchive(path_, name).string(), cause));
+                    PathText(InArchive(path_, name)), cause));
   };
   if (found == reports_.end()) return unreadable(std::generic_category().message(ENOENT));
   const Report& report = found->second;
@@ -225,7 +227,7 @@ Expected<std::size_t> ZipArchive::End() {
 Unexpected ZipArchive::Unreadable(const std::string& cause) const {
   return UsageError(fmt::format(
       "{}: no zip archive that can be read: {}; copy it again, or run again what wrote it",
-      path_.string(), cause));
+      PathText(path_), cause));
 }
 
 // The next report must be begun again.
@@ -233,7 +235,7 @@ Unexpected ZipArchive::Damaged(const char* how) const {
   return UsageError(
       fmt::format("{}: damaged in its archive: {}; copy the archive again, or run again "
                   "what wrote it",
-                  InArchive(path_, begun_).string(), how));
+                  PathText(InArchive(path_, begun_)), how));
 }
 
 }  // namespace leakgate

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <tuple>
 
+#include "runner/base/path_text.h"
 #include "runner/budget/applied_budget.h"
 #include "runner/budget/wording.h"
 
@@ -38,13 +39,13 @@ std::vector<Entry> EntriesWithDates(const BudgetFile& file) {
   std::vector<Entry> entries;
   for (const Override& it : file.overrides) {
     if (!it.expires) continue;
-    entries.push_back({fmt::format("{}:{}: the override for {}", file.path.string(), it.line,
+    entries.push_back({fmt::format("{}:{}: the override for {}", PathText(file.path), it.line,
                                    fmt::join(it.tests, ", ")),
                        *it.expires});
   }
   for (const Allowance& it : file.allowances) {
     if (!it.expires) continue;
-    entries.push_back({fmt::format("{}:{}: the allowance for {}", file.path.string(), it.line,
+    entries.push_back({fmt::format("{}:{}: the allowance for {}", PathText(file.path), it.line,
                                    fmt::join(it.stack, " < ")),
                        *it.expires});
   }
@@ -72,7 +73,7 @@ std::optional<AppliedLimit> ApplyLimit(const std::optional<Limit>& limit, const 
                                        const Override* from) {
   if (!limit) return std::nullopt;
   return AppliedLimit{limit->value,
-                      {file.path.string(), limit->line, from == nullptr ? "" : from->reason}};
+                      {PathText(file.path), limit->line, from == nullptr ? "" : from->reason}};
 }
 
 AppliedAmountLimits ApplyAmount(const BudgetFile& file, const BudgetedWindow& window,
@@ -114,7 +115,7 @@ std::vector<AppliedAllowance> ApplyAllowances(const BudgetFile& file,
     applied.push_back({.stack = allowance.stack,
                        .bytes = ValueOf(allowance.bytes),
                        .blocks = ValueOf(allowance.blocks),
-                       .source = {file.path.string(), allowance.line, allowance.reason},
+                       .source = {PathText(file.path), allowance.line, allowance.reason},
                        .owner = allowance.owner,
                        .issue = allowance.issue,
                        .expires = allowance.expires});
@@ -173,7 +174,7 @@ AppliedBudget ApplyLimits(const BudgetFile& file, const BudgetedWindow& window) 
   AppliedBudget budget;
   budget.component = file.component;
   budget.owner = file.owner;
-  budget.file = file.path.string();
+  budget.file = PathText(file.path);
   for (const AmountQuantity& quantity : kAmountQuantities) {
     budget.*quantity.applied = ApplyAmount(file, window, quantity.limits);
   }

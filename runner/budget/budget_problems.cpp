@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "runner/base/path_text.h"
 #include "runner/budget/apply_limits.h"
 #include "runner/budget/read_budget.h"
 #include "runner/budget/wording.h"
@@ -34,7 +35,7 @@ void AddUnmatched(const std::string& place, const std::vector<std::string>& patt
 
 void AddUnmatchedOf(const BudgetFile& file, const std::vector<TestId>& tests,
                     std::vector<std::string>& warnings) {
-  const std::string path = file.path.string();
+  const std::string path = PathText(file.path);
   AddUnmatched(path, file.tests, tests, warnings);
   for (const Override& it : file.overrides) {
     AddUnmatched(fmt::format("{}:{}", path, it.line), it.tests, tests, warnings);
@@ -52,7 +53,7 @@ void AddSelfNamed(const BudgetFile& file, const std::string& binary_name,
     warnings.push_back(
         fmt::format("{}:{}: processes: {} is the binary itself, whose death tests are not meant; "
                     "name what its tests start",
-                    file.path.string(), pattern.line, Quoted(pattern.glob)));
+                    PathText(file.path), pattern.line, Quoted(pattern.glob)));
   }
 }
 

@@ -59,18 +59,18 @@ Unexpected TestConflict(const TestId& test, const BudgetFile& first, const Budge
   return UsageError(
       fmt::format("{} and {}: both cover {}, and neither is nearer to its source file; narrow "
                   "\"tests\" or \"binaries\" in one of them, or move it next to the test",
-                  first.path.string(), second.path.string(), test.name));
+                  PathText(first.path), PathText(second.path), test.name));
 }
 
 // REQUIRES: both files set program limits.
 Unexpected ProgramConflict(const BudgetFile& first, const BudgetFile& second,
                            const std::string& binary_name) {
   const Limit here = FirstLimit(second.limits.program).value();
-  return ErrorAt(
-      second.path, {here.line, here.column},
-      fmt::format("limits.program: {}:{} limits the program {} as well; remove one of "
-                  "the two, or narrow \"binaries\" in one of the files",
-                  first.path.string(), FirstLimit(first.limits.program).value().line, binary_name));
+  return ErrorAt(second.path, {here.line, here.column},
+                 fmt::format("limits.program: {}:{} limits the program {} as well; remove one of "
+                             "the two, or narrow \"binaries\" in one of the files",
+                             PathText(first.path), FirstLimit(first.limits.program).value().line,
+                             binary_name));
 }
 
 // Returns the length of the longest pattern of `file` that matches `image`; 0 if none does.
@@ -87,7 +87,7 @@ Unexpected ProcessConflict(const std::string& image, const BudgetFile& first,
   return UsageError(
       fmt::format("{} and {}: both name the process {}, by patterns of the same length; write its "
                   "name out in \"processes\" of one of them",
-                  first.path.string(), second.path.string(), image));
+                  PathText(first.path), PathText(second.path), image));
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ bool UsesDefaultPolicy(const AppliedBudget& budget) { return !IsLimited(budget.o
 
 BudgetSet::BudgetSet(std::vector<BudgetFile> files, const fs::path& binary,
                      std::chrono::year_month_day today)
-    : binary_name_(binary.filename().string()), today_(today) {
+    : binary_name_(PathText(binary.filename())), today_(today) {
   for (BudgetFile& file : files) {
     if (!AppliesTo(file, binary_name_)) {
       others_.push_back(std::move(file));
@@ -274,7 +274,7 @@ std::vector<std::string> BudgetSet::UnseenProcesses(const std::vector<TestId>& t
       if (is_seen) continue;
       const bool is_itself = MatchesGlob(pattern.glob, binary_name_);
       lines.push_back(fmt::format(
-          "{}:{}: no process \"{}\" was started, so none was judged; {}", entry.file.path.string(),
+          "{}:{}: no process \"{}\" was started, so none was judged; {}", PathText(entry.file.path),
           pattern.line, pattern.glob,
           is_itself ? "the program under test has that name, but neither it nor its death tests "
                       "are meant: name what its tests start"
@@ -313,7 +313,7 @@ std::vector<std::string> BudgetSet::UnusedFiles(const std::vector<fs::path>& giv
     const bool names_binary = !file->binaries.empty() && AppliesTo(*file, binary_name_);
     if (why.empty() || (!is_named && !names_binary)) continue;
     lines.push_back(
-        fmt::format("{}: {}; correct it, or leave the file out", file->path.string(), why));
+        fmt::format("{}: {}; correct it, or leave the file out", PathText(file->path), why));
   }
   if (any_is_used || !lines.empty() || files.empty()) return lines;
   return {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "runner/base/path_text.h"
 #include "runner/budget/json_fields.h"
 #include "runner/budget/located_json.h"
 #include "runner/budget/read_budget.h"
@@ -82,7 +83,7 @@ class Tightening {
   bool NoteIfUnused(const LocatedValue& entry, std::string_view what, bool is_used) {
     if (is_used || unused_ == UnusedEntries::kKeep) return false;
     changes_.push_back(
-        fmt::format("{}:{}: {} removed: nothing used it", path_.string(), entry.line, what));
+        fmt::format("{}:{}: {} removed: nothing used it", PathText(path_), entry.line, what));
     return true;
   }
 
@@ -120,7 +121,7 @@ class Tightening {
     if (!now || now->value <= needed) return;
     edits_.push_back({limit->begin, limit->end, fmt::format("{}", needed)});
     changes_.push_back(
-        fmt::format("{}:{}: {}: {} -> {}", path_.string(), limit->line, what, now->value, needed));
+        fmt::format("{}:{}: {}: {} -> {}", PathText(path_), limit->line, what, now->value, needed));
   }
 
   void Add(std::vector<TextEdit> edits) {

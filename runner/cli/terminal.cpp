@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "runner/base/descriptors.h"
+#include "runner/base/path_text.h"
 #include "runner/base/signal_end.h"
 #include "runner/base/terminal.h"
 #include "runner/run/judged_run.h"
@@ -197,7 +198,7 @@ Colour ColourOf(std::FILE* stream) {
 
 TextStyle StyleOfStandardError() {
   std::error_code error;
-  return {ColourOf(stderr), std::filesystem::current_path(error).string()};
+  return {ColourOf(stderr), PathText(std::filesystem::current_path(error))};
 }
 
 ProgressDisplay::ProgressDisplay(ProgressMode mode, TerminalUse use) {

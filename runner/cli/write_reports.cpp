@@ -40,14 +40,14 @@ Expected<std::string> ValueOf(std::string_view name, const std::filesystem::path
     return UsageError(fmt::format(
         "report file '{}': no placeholder '{{{}}}'; there are {{pid}}, {{binary}}, {{shard}}, "
         "{{outputs}} and {{env:NAME}}; a brace itself is '{{{{'",
-        path.string(), name));
+        PathText(path), name));
   }
   const std::optional<std::string> value = VariableOf(surroundings, name.substr(kVariable.size()));
   if (value && !value->empty()) return *value;
   return UsageError(
       fmt::format("report file '{}': the environment has no {}; set it, or name the "
                   "file otherwise",
-                  path.string(), name.substr(kVariable.size())));
+                  PathText(path), name.substr(kVariable.size())));
 }
 
 std::string EnvironmentText(const char* name) {
@@ -142,7 +142,7 @@ Expected<void> CheckReportsDiffer(const std::vector<ReportRequest>& reports) {
     if (!is_file || is_appended) continue;
     if (seen.insert(std::filesystem::weakly_canonical(report.path, error)).second) continue;
     return UsageError(fmt::format("--report {}: another report has that file; name one of its own",
-                                  report.path.string()));
+                                  PathText(report.path)));
   }
   return {};
 }
@@ -152,7 +152,7 @@ Expected<void> CheckHistoryIsShown(const std::filesystem::path& history,
   if (history.empty() || HasPage(reports)) return {};
   return UsageError(fmt::format(
       "--history {}: only the HTML report shows earlier results; add --report html=FILE",
-      history.string()));
+      PathText(history)));
 }
 
 Expected<void> WriteReports(const std::vector<ReportRequest>& reports, const RunResult& result,

@@ -9,6 +9,7 @@
 #include "runner/attribution/code_owner.h"
 #include "runner/attribution/leak_identity.h"
 #include "runner/attribution/stack_pattern.h"
+#include "runner/base/path_text.h"
 #include "runner/base/time_limit.h"
 #include "runner/judge/allowances.h"
 #include "runner/judge/window_description.h"
@@ -78,7 +79,7 @@ std::string WindowJudge::FoldKeyOf(const Finding& finding) const {
   const std::vector<const BudgetFile*> owners = around_.budgets.CodeOwners();
   if (!owners.empty()) {
     const BudgetFile* const owner = OwnerOf(owners, finding.stack);
-    if (owner != nullptr) key = owner->path.string();
+    if (owner != nullptr) key = PathText(owner->path);
   }
   for (const BudgetFile* const file : around_.budgets.Files()) {
     for (const Allowance& allowance : file->allowances) {

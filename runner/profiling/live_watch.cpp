@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <tuple>
 
+#include "runner/base/path_text.h"
 #include "runner/host/named_sockets.h"
 #include "runner/process/proc_files.h"
 
@@ -21,9 +22,7 @@ SiteRank RankOf(const LiveSite& site, TopOrder order) {
 
 }  // namespace
 
-std::string WatchedProcess::Name() const {
-  return std::filesystem::path(status().program.name).filename().string();
-}
+std::string WatchedProcess::Name() const { return FileNameIn(status().program.name); }
 
 Expected<void> WatchedProcess::Look() {
   has_ended = is_replaced || subject.HasEnded();

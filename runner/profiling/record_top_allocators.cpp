@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "runner/attribution/code_owner.h"
+#include "runner/base/path_text.h"
 #include "runner/base/word_table.h"
 #include "runner/profiling/recorded_image.h"
 #include "runner/profiling/test_recordings.h"
@@ -236,7 +237,7 @@ std::vector<TopAllocators> RecordTopAllocators(const RepetitionSetup& setup,
                                                const RepetitionRequest& request,
                                                const WindowResult& window) {
   std::error_code error;
-  const ScratchDirectory scratch = ScratchDirectory::In(fs::temp_directory_path(error).string());
+  const ScratchDirectory scratch = ScratchDirectory::In(PathText(fs::temp_directory_path(error)));
   if (scratch.path().empty()) {
     return UnknownTopAllocators(window, "no directory could be made for its recording (TMPDIR)");
   }

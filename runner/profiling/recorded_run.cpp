@@ -8,6 +8,7 @@
 
 #include "runner/attach/program_environment.h"
 #include "runner/attribution/code_owner.h"
+#include "runner/base/path_text.h"
 #include "runner/host/traced_image.h"
 #include "runner/profiling/recorded_image.h"
 #include "runner/run/launched_program.h"
@@ -64,8 +65,8 @@ class RecordedRun {
     } while (std::filesystem::exists(std::filesystem::symlink_status(path, failure)));
     std::filesystem::rename(image.path(), path, failure);
     if (!failure) return image.NoteMovedTo(std::move(path));
-    problems_.push_back(fmt::format("{}: cannot be renamed to {}: {}", image.path().string(),
-                                    path.string(), failure.message()));
+    problems_.push_back(fmt::format("{}: cannot be renamed to {}: {}", PathText(image.path()),
+                                    PathText(path), failure.message()));
   }
 
   // Called on the control server's thread.

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "runner/base/path_text.h"
 #include "runner/process/proc_files.h"
 #include "runner/snapshot/file/describe_process.h"
 
@@ -26,7 +27,7 @@ Expected<std::shared_ptr<TestRecordings>> TestRecordings::Create(const fs::path&
   fs::create_directories(directory, error);
   if (!fs::is_directory(directory, error)) {
     return UsageError(fmt::format("--record {}: no directory can be made there: {}; name another",
-                                  directory.string(), error.message()));
+                                  PathText(directory), error.message()));
   }
   return std::shared_ptr<TestRecordings>(new TestRecordings(directory, tests));
 }
@@ -63,9 +64,8 @@ void TestRecordings::Begin(const RegionReader& region, std::uint32_t id) {
   const int pid = region.Pid();
   SnapshotFacts facts = DescribeProcess(region, pid, ExecutedProgramOf(pid));
   facts.occasion = window.name;
-  fs::path file =
-      directory_ / fmt::format("{}-{}-{:05}-{}.recording", fs::path(facts.name).filename().string(),
-                               pid, window.id, FileNameOfTest(window.name));
+  fs::path file = directory_ / fmt::format("{}-{}-{:05}-{}.recording", FileNameIn(facts.name), pid,
+                                           window.id, FileNameOfTest(window.name));
   RecorderSetup setup{.process = std::move(facts),
                       .thread_name = [pid](int tid) { return NameOfThread(pid, tid); },
                       .unit = unit_,

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runner/base/atomic_file.h"
+#include "runner/base/path_text.h"
 #include "runner/process/proc_files.h"
 #include "runner/snapshot/file/describe_process.h"
 #include "runner/snapshot/file/write_snapshot.h"
@@ -42,7 +43,7 @@ Expected<std::shared_ptr<TestSnapshots>> TestSnapshots::Create(const fs::path& d
   if (!fs::is_directory(directory, error)) {
     return UsageError(
         fmt::format("--snapshots {}: no directory can be made there: {}; name another",
-                    directory.string(), error.message()));
+                    PathText(directory), error.message()));
   }
   return std::shared_ptr<TestSnapshots>(new TestSnapshots(directory, tests));
 }
@@ -56,9 +57,8 @@ fs::path TestSnapshots::Write(const RegionReader& region, const WindowCopy& wind
   // If the test's thread, which waits for the answer, is the only one, nothing runs meanwhile.
   if (CountThreads(request.facts.pid) == 1) request.facts.moment = SnapshotMoment::kStopped;
   const fs::path path =
-      directory_ / fmt::format("{}-{}-{:05}-{}-{}.snapshot",
-                               fs::path(request.facts.name).filename().string(), request.facts.pid,
-                               window.id, FileNameOfTest(window.name), moment);
+      directory_ / fmt::format("{}-{}-{:05}-{}-{}.snapshot", FileNameIn(request.facts.name),
+                               request.facts.pid, window.id, FileNameOfTest(window.name), moment);
   const Expected<SnapshotClosing> written = WriteSnapshot(region, request, path);
   if (written) return path;
   if (problem_.empty()) problem_ = written.error().message;

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "runner/attribution/call_sites.h"
+#include "runner/base/path_text.h"
 #include "runner/region/amount.h"
 #include "runner/report/excess.h"
 #include "runner/report/finding_text.h"
@@ -215,7 +216,7 @@ std::string MeasurementText(const std::vector<Finding>& findings, const TextStyl
 std::string MeasurementTextHere(const std::vector<Finding>& findings, std::size_t room) {
   std::error_code error;
   return MeasurementText(findings,
-                         {.base_directory = std::filesystem::current_path(error).string()}, room);
+                         {.base_directory = PathText(std::filesystem::current_path(error))}, room);
 }
 
 std::string MeasuringWindowLine(const MeasuringWindowResult& window) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "runner/base/path_text.h"
 #include "runner/report/window_text.h"
 #include "runner/results/result_file.h"
 #include "runner/results/result_text.h"
@@ -39,7 +40,7 @@ Expected<std::vector<fs::path>> JsonFilesBelow(const fs::path& directory) {
   }
   if (error) {
     return UsageError(fmt::format("{}: cannot be read: {}; make it readable, or name its files",
-                                  directory.string(), error.message()));
+                                  PathText(directory), error.message()));
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -55,7 +56,7 @@ Expected<void> AddAll(const fs::path& container, const std::vector<fs::path>& le
     if (IsAmong(file, left_out)) continue;
     LEAKGATE_TRY_ASSIGN(const ResultKind kind, KindOf(file));
     if (kind == ResultKind::kOther) {
-      others.push_back(file.string());
+      others.push_back(PathText(file));
     } else {
       found.files.push_back(file);
     }

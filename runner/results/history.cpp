@@ -54,12 +54,12 @@ Expected<void> RequireVersion(const Database& database, std::int64_t application
                               std::int64_t version) {
   if (application != kApplicationId) {
     return UsageError(fmt::format("{}: an SQLite file, but no history of leakgate's; name another",
-                                  database.path().string()));
+                                  PathText(database.path())));
   }
   if (version > kVersion) {
     return UsageError(
         fmt::format("{}: made by a later leakgate (version {}, this one knows {}); use that one",
-                    database.path().string(), version, kVersion));
+                    PathText(database.path()), version, kVersion));
   }
   return {};
 }

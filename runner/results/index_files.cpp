@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "runner/base/file_access.h"
+#include "runner/base/path_text.h"
 #include "runner/base/user_cache.h"
 
 namespace leakgate {
@@ -37,7 +38,7 @@ fs::path IndexPathOf(const fs::path& report) {
 
 std::optional<BaselineIndex> OpenIndex(const fs::path& path) {
   if (path.empty()) return std::nullopt;
-  UniqueFd opened = CacheFolder::Open(path.parent_path()).OpenFile(path.filename().string());
+  UniqueFd opened = CacheFolder::Open(path.parent_path()).OpenFile(PathText(path.filename()));
   if (!opened) return std::nullopt;
   const auto file = std::make_shared<const UniqueFd>(std::move(opened));
   return BaselineIndex::Open([file](std::uint64_t offset, char* to, std::size_t size) {
@@ -48,13 +49,13 @@ std::optional<BaselineIndex> OpenIndex(const fs::path& path) {
 void KeepIndex(const fs::path& path, const std::string& text) {
   if (path.empty()) return;
   const CacheFolder folder = CacheFolder::Make(path.parent_path());
-  if (folder.Write(path.filename().string(), text)) folder.Limit({.files = kMostIndexes});
+  if (folder.Write(PathText(path.filename()), text)) folder.Limit({.files = kMostIndexes});
 }
 
 void RenewIndex(const fs::path& path, const IndexedReport& report) {
   constexpr std::uint64_t kMostBytes = 1 << 28;
   std::string index =
-      CacheFolder::Open(path.parent_path()).Read(path.filename().string(), kMostBytes);
+      CacheFolder::Open(path.parent_path()).Read(PathText(path.filename()), kMostBytes);
   const std::string renewed = WithReport(std::move(index), report);
   if (!renewed.empty()) KeepIndex(path, renewed);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runner/base/path_text.h"
 #include "runner/report/window_text.h"
 
 namespace leakgate {
@@ -26,7 +27,7 @@ class CausesByRun {
     const auto found = std::find_if(causes->second.begin(), causes->second.end(),
                                     [&](const Cause& cause) { return cause.key == key; });
     if (found == causes->second.end()) {
-      return Unexpected(Error{place.file.string() + ": changed while it was read; merge again"});
+      return Unexpected(Error{PathText(place.file) + ": changed while it was read; merge again"});
     }
     Cause cause = *found;
     cause.whole = nullptr;  // the run is gone

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runner/attribution/leak_identity.h"
+#include "runner/base/path_text.h"
 #include "runner/report/json/json_report.h"
 #include "runner/results/baseline_index.h"
 #include "runner/results/index_files.h"
@@ -197,7 +198,7 @@ Expected<Baseline> ReadBaseline(const fs::path& report,
   if (!path.empty()) {
     if (std::optional<BaselineIndex> index = IndexOf(report, *version, path)) {
       const auto windows = std::make_shared<IndexedWindows>(report, *std::move(index));
-      return Baseline{report.string(),
+      return Baseline{PathText(report),
                       [windows](const std::string& identity) { return windows->Find(identity); }};
     }
   }
@@ -205,7 +206,7 @@ Expected<Baseline> ReadBaseline(const fs::path& report,
   if (!path.empty() && VersionOf(report) == version) {
     KeepIndex(path, IndexText({*version, is_settled, whole.hash}, whole.windows));
   }
-  return MakeBaseline(report.string(), std::move(whole.windows));
+  return MakeBaseline(PathText(report), std::move(whole.windows));
 }
 
 }  // namespace leakgate

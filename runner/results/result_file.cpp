@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "runner/base/path_text.h"
 #include "runner/report/json/fields.h"
 #include "runner/results/result_text.h"
 
@@ -161,7 +162,7 @@ Unexpected ErrorAt(const fs::path& path, const JsonProblem& problem) {
   }
   const Places::Place place = problem.is_behind_value ? places.value() : places.here();
   return UsageError(
-      fmt::format("{}:{}:{}: {}", path.string(), place.line, place.column, problem.text));
+      fmt::format("{}:{}:{}: {}", PathText(path), place.line, place.column, problem.text));
 }
 
 }  // namespace
@@ -218,7 +219,7 @@ Expected<RunResult> ReadResultAt(const RunPlace& place) {
   if (!problem && found && ContentOf(*found) == place.content) return *std::move(found);
   return UsageError(
       fmt::format("{}: changed while it was merged; merge again once all runs have ended",
-                  place.file.string()));
+                  PathText(place.file)));
 }
 
 }  // namespace leakgate

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "runner/base/path_text.h"
 #include "runner/base/regular_file.h"
 #include "runner/process/image_inspection.h"
 #include "runner/process/process_image.h"
@@ -29,19 +30,19 @@ Expected<CtestListing> ListCtest(const fs::path& folder, const fs::path& scratch
   LEAKGATE_TRY_ASSIGN(
       [[maybe_unused]] const int exit_code,
       RunToFile({.program = ctest,
-                 .arguments = {"--test-dir", folder.string(), "--show-only=json-v1"},
+                 .arguments = {"--test-dir", PathText(folder), "--show-only=json-v1"},
                  .directory = {},
                  .environment = {}},
                 output));
   const auto text = ReadRegularFile(output, std::size_t{1} << 30);
   Expected<CtestListing> listing = ParseCtestListing(text ? *text : "", IsGoogleTest);
   if (!listing) {
-    return UsageError(fmt::format("{}: {}", folder.string(), listing.error().message));
+    return UsageError(fmt::format("{}: {}", PathText(folder), listing.error().message));
   }
   if (listing->commands.empty()) {
     return UsageError(fmt::format(
         "{}: no test of CTest's runs a binary of GoogleTest's; build it first, or name the binary",
-        folder.string()));
+        PathText(folder)));
   }
   return listing;
 }
@@ -69,13 +70,13 @@ Expected<std::vector<CtestCommand>> FindAdoptedPrograms(
   for (const fs::path& target : targets.files_and_folders) {
     std::error_code ignored;
     if (!fs::is_directory(target, ignored)) {
-      const std::string name = target.string();
+      const std::string name = PathText(target);
       programs.push_back({name.find('/') == std::string::npos ? "./" + name : name, {}, {}, {}});
       continue;
     }
     LEAKGATE_TRY_ASSIGN(CtestListing listing, ListCtest(target, scratch));
     if (listing.others != 0) {
-      tell(fmt::format("{}: left out {} that no GoogleTest binary runs", target.string(),
+      tell(fmt::format("{}: left out {} that no GoogleTest binary runs", PathText(target),
                        FormatCount(listing.others, "test")));
     }
     std::move(listing.commands.begin(), listing.commands.end(), std::back_inserter(programs));

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "runner/base/path_text.h"
 #include "runner/base/time_limit.h"
 #include "runner/report/failure_text.h"
 #include "runner/run/free_memory.h"
@@ -25,7 +26,7 @@ void WriteVerdict(const WindowResult& result, ReportedCauses& reported, Mailbox&
   mailbox.over_budget = 1;
 
   std::error_code error;
-  const TextStyle style{.base_directory = std::filesystem::current_path(error).string()};
+  const TextStyle style{.base_directory = PathText(std::filesystem::current_path(error))};
   const std::string first = reported.FindOrAdd(result);
   const std::string text = CutInTheMiddle(
       first.empty() ? FailureText(result, style) : SameFailureText(result, first, style),

@@ -9,6 +9,7 @@
 #include "runner/attach/program_environment.h"
 #include "runner/attribution/code_owner.h"
 #include "runner/attribution/wrappers.h"
+#include "runner/base/path_text.h"
 #include "runner/base/time_limit.h"
 #include "runner/budget/apply_limits.h"
 #include "runner/judge/window_verdict.h"
@@ -69,7 +70,7 @@ class JudgedRun {
                       prepared.sources,
                       symbolizer_,
                       variables_,
-                      prepared.program.filename().string(),
+                      PathText(prepared.program.filename()),
                       [this](WindowResult& window) { confirmations_->ConfirmNow(window); },
                       [this]() -> const OperatorAccount& { return operators_->Account(); },
                       request.mode,

@@ -15,6 +15,7 @@
 #include "common/control_protocol.h"
 #include "runner/attach/program_environment.h"
 #include "runner/base/file_access.h"
+#include "runner/base/path_text.h"
 #include "runner/judge/pause.h"
 #include "runner/judge/window_description.h"
 #include "runner/process/process_image.h"
@@ -127,7 +128,7 @@ void Unset(const std::string& variable, std::vector<std::string>& environment) {
 
 // Files that runtimes and libraries write as the process ends, and their variables.
 void LeadAside(const std::filesystem::path& scratch, std::vector<std::string>& environment) {
-  const std::string path = scratch.string();
+  const std::string path = PathText(scratch);
   if (std::getenv("TEST_TMPDIR") != nullptr) environment.push_back("TEST_TMPDIR=" + path);
   for (const auto& [variable, file] : std::initializer_list<std::array<std::string, 2>>{
            {"LLVM_PROFILE_FILE=", "/clang.%p.profraw"},  // else default.profraw

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "runner/base/path_text.h"
 #include "runner/budget/wording.h"
 #include "runner/host/message_socket.h"
 #include "runner/region/region_words.h"
@@ -149,7 +150,7 @@ SessionStatus StatusFromJson(const Json& body) {
 Json ToJson(const std::vector<RecordedFile>& files) {
   Json all = Json::array();
   for (const RecordedFile& file : files) {
-    all.push_back({{"file", file.path.string()},
+    all.push_back({{"file", PathText(file.path)},
                    {"end_ns", file.closing.end_ns},
                    {"events", file.closing.events},
                    {"lost_events", file.closing.lost_events},

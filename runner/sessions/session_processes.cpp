@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "runner/attribution/code_owner.h"
+#include "runner/base/path_text.h"
 #include "runner/process/proc_files.h"
 #include "runner/sessions/memory_limit.h"
 #include "runner/snapshot/file/describe_process.h"
@@ -239,8 +240,8 @@ std::filesystem::path SessionProcesses::RecordingPath(const SessionImage& image)
   const auto again = [](std::uint32_t number) {
     return number == 1 ? "" : fmt::format("-{}", number);
   };
-  if (!recording_.file.empty()) return recording_.file.string() + again(image.generation());
-  const std::string name = std::filesystem::path(image.traced().program().name).filename().string();
+  if (!recording_.file.empty()) return PathText(recording_.file) + again(image.generation());
+  const std::string name = FileNameIn(image.traced().program().name);
   for (std::uint32_t number = image.generation();; ++number) {
     const std::filesystem::path path =
         recording_.directory /

@@ -6,6 +6,7 @@
 #include <ctime>
 #include <system_error>
 
+#include "runner/base/path_text.h"
 #include "runner/process/proc_files.h"
 #include "runner/process/process_image.h"
 #include "runner/reach/process_stop.h"
@@ -119,7 +120,7 @@ Expected<void> MakeSnapshotDirectory(const fs::path& directory) {
   fs::create_directories(directory, error);
   if (fs::is_directory(directory, error)) return {};
   return UsageError(fmt::format("-o {}: no directory can be made there: {}; name another",
-                                directory.string(), error.message()));
+                                PathText(directory), error.message()));
 }
 
 Expected<fs::path> PlaceOfSnapshot(const fs::path& output, const FoundProcess& process) {
@@ -128,13 +129,13 @@ Expected<fs::path> PlaceOfSnapshot(const fs::path& output, const FoundProcess& p
     // It does not exist yet, or is a terminal or a FIFO.
     if (!fs::is_regular_file(output, unknown)) return output;
     return UsageError(fmt::format(
-        "-o {}: exists already; remove it, or name another file or a directory", output.string()));
+        "-o {}: exists already; remove it, or name another file or a directory", PathText(output)));
   }
   const fs::path directory = output.empty() ? "." : output;
   LEAKGATE_TRY(MakeSnapshotDirectory(directory));
-  const std::string stem = fmt::format("{}-{}-{:%Y%m%dT%H%M%S}",
-                                       fs::path(process.status.program.name).filename().string(),
-                                       process.status.pid, fmt::localtime(std::time(nullptr)));
+  const std::string stem =
+      fmt::format("{}-{}-{:%Y%m%dT%H%M%S}", FileNameIn(process.status.program.name),
+                  process.status.pid, fmt::localtime(std::time(nullptr)));
   std::error_code unknown;
   std::string name = stem + ".snapshot";
   for (int i = 2; fs::exists(fs::symlink_status(directory / name, unknown)); ++i) {

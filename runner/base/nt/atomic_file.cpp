@@ -10,6 +10,7 @@
 
 #include "runner/base/nt/file_place.h"
 #include "runner/base/nt/win32.h"
+#include "runner/base/path_text.h"
 
 namespace leakgate {
 namespace {
@@ -92,7 +93,7 @@ Unexpected AtomicFile::CannotWrite(const std::string& cause, std::string_view re
                               : content_ == Content::kSnapshot ? "snapshot"
                                                                : "recording";
   return InconclusiveError(
-      fmt::format("cannot write {} {}: {}; {}", content, path_.string(), cause, remedy));
+      fmt::format("cannot write {} {}: {}; {}", content, PathText(path_), cause, remedy));
 }
 
 Expected<AtomicFile> AtomicFile::Locate(const fs::path& path, Content content) {
@@ -146,7 +147,7 @@ Expected<AtomicFile> AtomicFile::LocateGrowing(const fs::path& path, Existing ex
   if (!file) return UsageError(file.error().message);
   if (!file->place_->is_occupied || existing == Existing::kReplaced) return file;
   return UsageError(fmt::format(
-      "{}: is there already; name another file, or replace it with --force", path.string()));
+      "{}: is there already; name another file, or replace it with --force", PathText(path)));
 }
 
 Expected<void> AtomicFile::CheckGrowing(const fs::path& path, Existing existing) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "runner/base/atomic_file.h"
+#include "runner/base/path_text.h"
 #include "runner/cli/write_reports.h"
 #include "runner/region/amount.h"
 #include "runner/report/formats/writers.h"
@@ -36,7 +37,7 @@ Expected<void> AcceptedBaseline::Write() const {
 
 Expected<std::string> AcceptedBaseline::Text(const std::string& base_directory) const {
   LEAKGATE_TRY_ASSIGN(const std::vector<Cause> causes, causes_.Largest(kMostBaselineCauses));
-  const std::string name = Printable(file_.string());
+  const std::string name = Printable(PathText(file_));
   if (causes.empty()) return fmt::format("leakgate: {}: nothing had to be accepted\n", name);
   return fmt::format("leakgate: {} accepts {}:\n", name,
                      FormatCount(static_cast<std::int64_t>(causes_.size()), "cause")) +

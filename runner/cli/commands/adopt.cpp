@@ -10,6 +10,7 @@
 
 #include "runner/attribution/suppressions.h"
 #include "runner/base/atomic_file.h"
+#include "runner/base/path_text.h"
 #include "runner/base/regular_file.h"
 #include "runner/cli/commands/accepted_baseline.h"
 #include "runner/cli/commands/gate_instructions.h"
@@ -147,7 +148,7 @@ class Adoption {
 
   static std::string Absolute(const fs::path& path) {
     const fs::path absolute = fs::absolute(path).lexically_normal();
-    return (absolute.has_filename() ? absolute : absolute.parent_path()).string();
+    return PathText(absolute.has_filename() ? absolute : absolute.parent_path());
   }
 
   [[nodiscard]] bool HasBudgets() const { return budgets_ && budgets_->HasFiles(); }
@@ -221,7 +222,7 @@ Expected<void> RequireNewFile(const fs::path& output) {
     return UsageError(fmt::format(
         "{}: exists already; remove it to accept anew what it has, or name another file with -o "
         "FILE",
-        output.string()));
+        PathText(output)));
   }
   if (const Expected<void> fits = AtomicFile::CheckPlace(output); !fits) {
     return UsageError(fits.error().message);
@@ -236,9 +237,9 @@ Expected<Suppressions> LoadSuppressions(const std::vector<fs::path>& files) {
     const auto text = ReadRegularFile(file, kLargestFile);
     if (!text) {
       return UsageError(fmt::format("{}: cannot be read: {}; name a file of suppressions",
-                                    file.string(), text.error().message()));
+                                    PathText(file), text.error().message()));
     }
-    LEAKGATE_TRY_ASSIGN(std::vector<Suppression> read, ParseSuppressions(file.string(), *text));
+    LEAKGATE_TRY_ASSIGN(std::vector<Suppression> read, ParseSuppressions(PathText(file), *text));
     std::move(read.begin(), read.end(), std::back_inserter(all));
   }
   const auto names = std::make_shared<LinkerNames>();
@@ -281,7 +282,7 @@ Expected<std::optional<ComponentBudgets>> FindComponents(
   if (!budgets.HasFiles() && !budgets.IsOneFile()) {
     PrintMessage(fmt::format(
         "{}: the source of no test lies below it, so no component can be told: a baseline has all",
-        command.budgets.string()));
+        PathText(command.budgets)));
   }
   return std::optional(std::move(budgets));
 }
@@ -318,7 +319,7 @@ Expected<int> Execute(const AdoptCommand& command) {
   LEAKGATE_TRY(RequireNewFile(command.output));
   LEAKGATE_TRY_ASSIGN(Suppressions suppressions, LoadSuppressions(command.suppressions));
   std::error_code error;
-  const ScratchDirectory scratch = ScratchDirectory::In(fs::temp_directory_path(error).string());
+  const ScratchDirectory scratch = ScratchDirectory::In(PathText(fs::temp_directory_path(error)));
   if (scratch.path().empty()) {
     return Unexpected(Error{"no temporary directory can be made; set TMPDIR to one"});
   }

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "runner/base/path_text.h"
 #include "runner/budget/budget_problems.h"
 #include "runner/budget/read_budget.h"
 #include "runner/cli/commands/budget.h"
@@ -41,7 +42,7 @@ std::vector<BudgetFile> CheckFiles(const std::vector<std::filesystem::path>& pat
           .warnings = {}});
       continue;
     }
-    report.Add(fmt::format("{}: {}", path.string(), DescribeBudget(*file)));
+    report.Add(fmt::format("{}: {}", PathText(path), DescribeBudget(*file)));
     report.Add(CheckDates(*file, Today()));
     files.push_back(*std::move(file));
   }

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "runner/base/atomic_file.h"
+#include "runner/base/path_text.h"
 #include "runner/budget/wording.h"
 #include "runner/cli/commands/budget.h"
 #include "runner/cli/commands/run.h"
@@ -19,7 +20,7 @@ Expected<void> RequireNew(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::exists(std::filesystem::symlink_status(path, error))) return {};
   return UsageError(fmt::format("{}: exists already; remove it, or name another file with -o FILE",
-                                path.string()));
+                                PathText(path)));
 }
 
 }  // namespace
@@ -59,14 +60,14 @@ Expected<int> Execute(BudgetInitCommand command) {
   if (result.verdict == Verdict::kInconclusive) {
     Print(stderr, SummaryText(result, StyleOfStandardError()));
     return Unexpected(Error{fmt::format("{}: not written: the run was inconclusive; see above",
-                                        command.output.string())});
+                                        PathText(command.output))});
   }
   const InitialBudget budget = MakeInitialBudget(command.component, result, Today());
   LEAKGATE_TRY(WriteFileAtomically(command.output, budget.text));
   PrintMessage(
       fmt::format("wrote {}; fix what it allows, or write why it stays; then: leakgate run "
                   "--budgets {} -- {}",
-                  command.output.string(), command.output.string(), command.request.program));
+                  PathText(command.output), PathText(command.output), command.request.program));
   for (const std::string& line : budget.still_failing) PrintMessage(line);
   return static_cast<int>(budget.still_failing.empty() ? ExitCode::kPass : ExitCode::kOverBudget);
 }

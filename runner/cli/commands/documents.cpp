@@ -10,6 +10,7 @@
 #include "runner/attribution/framework_rules.h"
 #include "runner/attribution/wrappers.h"
 #include "runner/base/atomic_file.h"
+#include "runner/base/path_text.h"
 #include "runner/base/regular_file.h"
 #include "runner/cli/help/help_formats.h"
 #include "runner/cli/terminal.h"
@@ -53,7 +54,7 @@ bool ShowInPager(const std::filesystem::path& file) {
   const std::string script = fmt::format(
       "export LESS=\"${{LESS-FRX}}\"; pager=${{PAGER:-less}}; "
       "command -v \"${{pager%% *}}\" >/dev/null || exit 127; exec $pager '{}'",
-      Replaced(file.string(), "'", "'\\''"));
+      Replaced(PathText(file), "'", "'\\''"));
   return std::system(script.c_str()) == 0;
 }
 
@@ -123,7 +124,7 @@ Expected<int> Execute(const ShowPageCommand& command) {
   if (!text) {
     return UsageError(fmt::format(
         "{}: cannot be read: {}; install leakgate's documents, or read them in its sources",
-        command.file.string(), text.error().message()));
+        PathText(command.file), text.error().message()));
   }
   if (!IsTerminal(stdout) || !ShowInPager(command.file)) PrintVerbatim(stdout, *text);
   return kExitPass;

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "runner/base/path_text.h"
 #include "runner/budget/applied_budget.h"
 #include "runner/budget/apply_limits.h"
 #include "runner/budget/read_budget.h"
@@ -42,11 +43,11 @@ std::string FilesText(const std::vector<BudgetCandidate>& candidates, const Test
   const BudgetFile& winner = *candidates.front().file;
   const std::string owner = winner.owner.empty() ? "" : ", owner " + winner.owner;
   std::string text =
-      Line("file: {} (component {}{})", winner.path.string(), winner.component, owner);
+      Line("file: {} (component {}{})", PathText(winner.path), winner.component, owner);
   if (candidates.size() == 1) return text + "  the only one that covers it\n";
   for (const BudgetCandidate& it : candidates) {
     text += Line("  {} {}: {}",
-                 &it == &candidates.front() ? "wins: " : "loses:", it.file->path.string(),
+                 &it == &candidates.front() ? "wins: " : "loses:", PathText(it.file->path),
                  RankText(it, !test.source_file.empty()));
   }
   return text;
@@ -120,7 +121,7 @@ std::string OverridesText(const BudgetFile& file, const std::string& test,
       state += ExpiryText(it->expires) + ReasonOf(it->reason);
       later.push_back(&*it);
     }
-    text.insert(0, Line("  {}:{}: {}", file.path.string(), it->line, state));
+    text.insert(0, Line("  {}:{}: {}", PathText(file.path), it->line, state));
   }
   return text.empty() ? "" : "overrides:\n" + text;
 }
@@ -184,7 +185,7 @@ std::string ProcessesText(const BudgetFile& file, const std::string& test,
                           std::chrono::year_month_day today) {
   std::string text;
   for (const ProcessPattern& pattern : file.processes) {
-    text += Line("  {:<31}         {}:{}", pattern.glob, file.path.string(), pattern.line);
+    text += Line("  {:<31}         {}:{}", pattern.glob, PathText(file.path), pattern.line);
   }
   if (text.empty()) return "";
   const AppliedBudget budget = ApplyLimits(file, {WindowKind::kProcess, {test}, today});
@@ -199,7 +200,7 @@ void PrintLeftOutFiles(const std::vector<BudgetFile>& files) {
     PrintMessage(
         fmt::format("{} is for {} only, and left out; name the binary: leakgate explain "
                     "TEST ... -- BINARY",
-                    file.path.string(), fmt::join(file.binaries, ", ")));
+                    PathText(file.path), fmt::join(file.binaries, ", ")));
   }
 }
 
@@ -217,7 +218,7 @@ Expected<std::string> ExplainText(const BudgetSet& budgets, const TestId& test,
   if (!candidates.empty()) text += ProcessesText(*candidates.front().file, test.name, today);
   for (const BudgetFile* owner : budgets.CodeOwners()) {
     text += Line("what code of {} allocates in it is charged to {}", owner->component,
-                 owner->path.string());
+                 PathText(owner->path));
   }
   return text;
 }

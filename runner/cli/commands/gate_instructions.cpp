@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "runner/base/path_text.h"
 #include "runner/report/style.h"
 
 namespace leakgate {
@@ -14,7 +15,7 @@ namespace fs = std::filesystem;
 
 std::string NormalText(const fs::path& path) {
   const fs::path normal = path.lexically_normal();
-  return (normal.has_filename() ? normal : normal.parent_path()).string();
+  return PathText(normal.has_filename() ? normal : normal.parent_path());
 }
 
 // Returns the top folder of the CMake project that `directory` is in; empty if it is in none.
@@ -35,7 +36,7 @@ std::string CmakePath(const fs::path& path, const fs::path& directory) {
   const std::string absolute = NormalText(directory / path);
   const fs::path project = ProjectAround(directory);
   if (project.empty()) return absolute;
-  const std::string below = fs::path(absolute).lexically_relative(project).string();
+  const std::string below = PathText(fs::path(absolute).lexically_relative(project));
   if (below == ".") return "${CMAKE_SOURCE_DIR}";
   return below.starts_with("..") ? absolute : "${CMAKE_SOURCE_DIR}/" + below;
 }

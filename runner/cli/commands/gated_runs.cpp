@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "runner/base/path_text.h"
 #include "runner/base/regular_file.h"
 #include "runner/cli/own_program.h"
 #include "runner/cli/terminal.h"
@@ -37,7 +38,7 @@ Expected<GatedRuns::Run> GatedRuns::RunOnce(const CtestCommand& program, const G
   const fs::path log = scratch_ / fmt::format("run-{}.log", runs_);
   ++runs_;
   // What accepts, too, is kept under version control: no program's data belongs there.
-  std::vector<std::string> arguments = {"run", "--report=json=" + report.string(),
+  std::vector<std::string> arguments = {"run", "--report=json=" + PathText(report),
                                         "--contents=none"};
   arguments.insert(arguments.end(), gate.options.begin(), gate.options.end());
   arguments.insert(arguments.end(), {"--", program.binary});

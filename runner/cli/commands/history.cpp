@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "runner/base/path_text.h"
 #include "runner/cli/terminal.h"
 #include "runner/results/find_results.h"
 #include "runner/results/history.h"
@@ -146,7 +147,7 @@ Expected<int> Execute(const HistoryAddCommand& command) {
   for (const std::string& warning : found.warnings) {
     PrintMessage(fmt::format("warning: {}", warning));
   }
-  PrintMessage(fmt::format("runs added to {}: {}; there already: {}", command.database.string(),
+  PrintMessage(fmt::format("runs added to {}: {}; there already: {}", PathText(command.database),
                            added.runs, added.known));
   return kExitPass;
 }

@@ -113,7 +113,7 @@ Expected<std::optional<EarlierResults>> EarlierThan(const MergedRuns& runs,
     scope.without.insert(DigestOf(run->place.content));
   }
   LEAKGATE_TRY_ASSIGN(auto moments, history.Totals(scope));
-  return EarlierResults{command.history.string(), std::move(moments)};
+  return EarlierResults{PathText(command.history), std::move(moments)};
 }
 
 Expected<void> WriteReports(const MergeCommand& command, const MergedRuns& runs,
@@ -154,7 +154,7 @@ Expected<void> CheckBaseline(const MergeCommand& command) {
   return UsageError(fmt::format(
       "--baseline {}: only the HTML report of a merge compares; add --report html=FILE, or "
       "give the baseline to leakgate run, which judges by it",
-      command.baseline.string()));
+      PathText(command.baseline)));
 }
 
 }  // namespace

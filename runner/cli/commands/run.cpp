@@ -8,6 +8,7 @@
 #include "runner/attach/program_environment.h"
 #include "runner/base/atomic_file.h"
 #include "runner/base/descriptors.h"
+#include "runner/base/path_text.h"
 #include "runner/base/user_cache.h"
 #include "runner/cli/installation.h"
 #include "runner/cli/option_values.h"
@@ -58,8 +59,8 @@ Expected<std::optional<EarlierResults>> ReadHistoryOf(const RunCommand& command)
   LEAKGATE_TRY_ASSIGN(const History history, History::Open(command.history, Database::Mode::kRead));
   const std::filesystem::path program = command.request.program;
   LEAKGATE_TRY_ASSIGN(auto moments,
-                      history.Totals({.programs = {program.filename().string()}, .without = {}}));
-  return EarlierResults{command.history.string(), std::move(moments)};
+                      history.Totals({.programs = {PathText(program.filename())}, .without = {}}));
+  return EarlierResults{PathText(command.history), std::move(moments)};
 }
 
 // Finds out before the program starts what is wrong with the files of the run. Returns what the

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "runner/base/path_text.h"
 #include "runner/cli/terminal.h"
 #include "runner/profiling/record_top_allocators.h"
 #include "runner/region/amount.h"
@@ -27,11 +28,11 @@ void PrintSnapshots(const FilesOfTests& files, SummaryDetail detail) {
   if (detail != SummaryDetail::kQuiet || !kept.empty()) {
     PrintMessage(fmt::format("snapshots of {} in {}",
                              FormatCount(static_cast<std::int64_t>(kept.size()), "test"),
-                             files.snapshots_directory.string()));
+                             PathText(files.snapshots_directory)));
   }
   if (whole != kept.end()) {
     PrintMessage(fmt::format("to see what {} left: leakgate snapshot diff {} {}", whole->test,
-                             whole->begin.string(), whole->end.string()));
+                             PathText(whole->begin), PathText(whole->end)));
   }
 }
 
@@ -40,11 +41,11 @@ void PrintRecordings(const FilesOfTests& files, SummaryDetail detail) {
   if (detail != SummaryDetail::kQuiet || !kept.empty()) {
     PrintMessage(fmt::format("recordings of {} in {}",
                              FormatCount(static_cast<std::int64_t>(kept.size()), "test"),
-                             files.recordings_directory.string()));
+                             PathText(files.recordings_directory)));
   }
   if (!kept.empty()) {
     PrintMessage(fmt::format("to see what {} did: leakgate recording show {}", kept.front().test,
-                             kept.front().file.string()));
+                             PathText(kept.front().file)));
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <system_error>
 
+#include "runner/base/path_text.h"
 #include "runner/cli/commands/run.h"
 #include "runner/cli/installation.h"
 #include "runner/cli/profiler/session_values.h"
@@ -29,7 +30,7 @@ std::vector<std::string> MissingFrom(const RecordedFile& file) {
 std::string BeforeText(const std::vector<RecordedFile>& files) {
   return fmt::format("  {} ran in its process before: see {}*\n",
                      FormatCount(static_cast<std::int64_t>(files.size()) - 1, "program"),
-                     Printable(files.back().path.string() + ".before"));
+                     Printable(PathText(files.back().path) + ".before"));
 }
 
 int ExitCodeOf(const RecordOutcome& outcome) {
@@ -102,7 +103,7 @@ Expected<StoppedSession> FromFile(const std::filesystem::path& file) {
     stopped.unwritten.push_back(
         fmt::format("{}: whoever recorded has been killed; what there is by then can be read: "
                     "leakgate recording show {}",
-                    file.string(), file.string()));
+                    PathText(file), PathText(file)));
   }
   return stopped;
 }
@@ -120,7 +121,7 @@ Expected<int> RecordRunning(const RecordCommand& command) {
   }
   if (!command.is_quiet) {
     Print(stderr, fmt::format("leakgate: recording PID {} into {}; end it with Ctrl-C\n",
-                              *command.pid, Printable(output.string())));
+                              *command.pid, Printable(PathText(output))));
   }
   AwaitEnd(command, start.name, *signals);
   signals.reset();
@@ -145,7 +146,7 @@ Expected<int> RecordRunning(const RecordCommand& command) {
 
 std::string RecordedText(const RecordedFile& file) {
   const RecordingClosing& closing = file.closing;
-  const std::string path = Printable(file.path.string());
+  const std::string path = Printable(PathText(file.path));
   std::string text = fmt::format("leakgate: {}: {} in {}", path,
                                  FormatCount(static_cast<std::int64_t>(closing.events), "event"),
                                  FormatDuration(std::chrono::nanoseconds(closing.end_ns)));
@@ -164,7 +165,7 @@ Expected<std::filesystem::path> MakeRecordingDirectory(const std::filesystem::pa
   std::error_code failure;
   std::filesystem::create_directories(directory, failure);
   if (failure) {
-    return UsageError(fmt::format("--record {}: cannot make the directory: {}", directory.string(),
+    return UsageError(fmt::format("--record {}: cannot make the directory: {}", PathText(directory),
                                   failure.message()));
   }
   return std::filesystem::absolute(directory, failure);

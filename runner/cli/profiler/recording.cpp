@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "runner/base/path_text.h"
 #include "runner/base/sizes_and_times.h"
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
@@ -157,7 +158,7 @@ Expected<View> Read(const std::filesystem::path& file, const RecordingReading& r
                                                              .lifetime_ns = reading.lifetime_ns,
                                                              .commits = commits},
                                               std::move(symbolizer));
-  LEAKGATE_TRY(view->Read(RecordingFile(file), file.string()));
+  LEAKGATE_TRY(view->Read(RecordingFile(file), PathText(file)));
   return view;
 }
 
@@ -177,7 +178,7 @@ Expected<SnapshotSource> SourceAt(const std::filesystem::path& file,
     moment = PeakOf(*view);
     moment.age_ns = age;
   }
-  return SnapshotAt(RecordingFile(file), file.string(), std::move(moment));
+  return SnapshotAt(RecordingFile(file), PathText(file), std::move(moment));
 }
 
 Expected<std::unique_ptr<SnapshotView>> ReadAt(const std::filesystem::path& file,
@@ -188,7 +189,7 @@ Expected<std::unique_ptr<SnapshotView>> ReadAt(const std::filesystem::path& file
   LEAKGATE_TRY_ASSIGN(Symbolizer symbolizer, SymbolizerOf(reading.stacks));
   auto view = std::make_unique<SnapshotView>(SnapshotQuery{.stacks = std::move(stacks)},
                                              std::move(symbolizer));
-  LEAKGATE_TRY(view->Read(std::move(source), file.string()));
+  LEAKGATE_TRY(view->Read(std::move(source), PathText(file)));
   return view;
 }
 

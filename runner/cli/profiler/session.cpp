@@ -9,6 +9,7 @@
 #include "runner/attach/attach.h"
 #include "runner/attach/program_environment.h"
 #include "runner/base/descriptors.h"
+#include "runner/base/path_text.h"
 #include "runner/cli/installation.h"
 #include "runner/cli/profiler/record.h"
 #include "runner/cli/profiler/session_values.h"
@@ -74,7 +75,8 @@ Expected<int> ExecuteBelow(const std::string& control, Below below) {
                       ProgramEnvironment(OwnEnvironment(), {FindAgent(), control}));
   ::execve(below.program.c_str(), PointersTo(below.arguments).data(),
            PointersTo(environment).data());
-  return UsageError(fmt::format("{}: cannot be executed: {}", below.program.string(), ErrnoText()));
+  return UsageError(
+      fmt::format("{}: cannot be executed: {}", PathText(below.program), ErrnoText()));
 }
 
 // Returns whether a snapshot of the process can be taken: it must have been traced.
@@ -90,7 +92,7 @@ Expected<void> TakeAll(const SessionStopCommand& command) {
   if (IsSnapshotFile(command.output) && processes.size() != 1) {
     return UsageError(fmt::format(
         "-o {}: the session '{}' has {} processes, and a file takes one; name a directory",
-        command.output.string(), command.name, processes.size()));
+        PathText(command.output), command.name, processes.size()));
   }
   for (const ProcessStatus& process : processes) {
     if (!HasSnapshots(process)) continue;

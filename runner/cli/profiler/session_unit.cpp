@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "runner/base/atomic_file.h"
+#include "runner/base/path_text.h"
 #include "runner/cli/option_values.h"
 #include "runner/cli/profiler/session.h"
 #include "runner/cli/profiler/session_values.h"
@@ -77,7 +78,7 @@ std::vector<std::string> RingWords(const GivenRing& ring, const fs::path& otherw
   using std::chrono::minutes;
   constexpr std::uint64_t kFiles = 48;
   constexpr std::uint64_t kBytes = std::uint64_t{1} << 30;
-  return {"--snapshots",  (ring.directory.empty() ? otherwise : ring.directory).string(),
+  return {"--snapshots",  PathText(ring.directory.empty() ? otherwise : ring.directory),
           "--every",      TimeWord(ring.every.value_or(minutes(10))),
           "--keep",       std::to_string(ring.most_files.value_or(kFiles)),
           "--keep-bytes", std::to_string(ring.most_bytes.value_or(kBytes))};
@@ -85,7 +86,7 @@ std::vector<std::string> RingWords(const GivenRing& ring, const fs::path& otherw
 
 std::vector<std::string> StartWords(const SessionUnitCommand& command, const fs::path& leakgate,
                                     const fs::path& directory) {
-  std::vector<std::string> words = {leakgate.string(), "session", "start", command.name};
+  std::vector<std::string> words = {PathText(leakgate), "session", "start", command.name};
   for (const ImageSelector& image : command.images) {
     words.insert(words.end(), {"--image", TextOf(image)});
   }
@@ -121,10 +122,10 @@ Expected<int> WriteFiles(const SessionUnitCommand& command, const std::vector<Un
     fs::create_directories(path.parent_path(), error);
     if (error) {
       return UsageError(fmt::format("-o {}: no directory can be made there: {}; name another",
-                                    path.parent_path().string(), error.message()));
+                                    PathText(path.parent_path()), error.message()));
     }
     LEAKGATE_TRY(WriteFileAtomically(path, file.text));
-    Print(stderr, fmt::format("leakgate: wrote {}\n", Printable(path.string())));
+    Print(stderr, fmt::format("leakgate: wrote {}\n", Printable(PathText(path))));
   }
   return kExitPass;
 }
@@ -133,11 +134,11 @@ Expected<fs::path> OwnPath() {
   std::error_code error;
   fs::path path = fs::read_symlink("/proc/self/exe", error);
   if (error) return InconclusiveError("cannot find out where leakgate is; is /proc mounted?");
-  if (HasControl(path.string())) {
+  if (HasControl(PathText(path))) {
     return UsageError(
         fmt::format("{}: leakgate's own path has a line break or the like, which can stand in no "
                     "unit; install it elsewhere",
-                    path.string()));
+                    PathText(path)));
   }
   return path;
 }
@@ -177,14 +178,14 @@ Expected<void> Complete(SessionUnitCommand& command, const ProgramLine& program)
       return UsageError("--image: a name with a line break or the like can stand in no unit");
     }
   }
-  if (HasControl(command.ring.directory.string())) {
+  if (HasControl(PathText(command.ring.directory))) {
     return UsageError("--snapshots: a path with a line break or the like can stand in no unit");
   }
   if (!command.ring.directory.empty() && command.ring.directory.is_relative()) {
     return UsageError(
         fmt::format("--snapshots {}: write the whole path, for the unit has no "
                     "directory of its own",
-                    command.ring.directory.string()));
+                    PathText(command.ring.directory)));
   }
   if (command.place == UnitPlace::kContainer && !command.service.empty()) {
     return UsageError("--service is for systemd, not for --container; leave one of them out");
@@ -212,9 +213,9 @@ std::vector<UnitFile> UnitFilesOf(const SessionUnitCommand& command, const fs::p
       "ExecStart={}\n"
       "ExecStop={}\n",
       Line(StartWords(command, leakgate, fs::path(kStatePlace) / state), UnitWord),
-      Line({leakgate.string(), "session", "stop", command.name}, UnitWord));
+      Line({PathText(leakgate), "session", "stop", command.name}, UnitWord));
   if (command.ring.directory.empty()) {
-    text += fmt::format("StateDirectory={}\nStateDirectoryMode=0700\n", state.string());
+    text += fmt::format("StateDirectory={}\nStateDirectoryMode=0700\n", PathText(state));
   }
   text += "\n[Install]\nWantedBy=multi-user.target\n";
   std::vector<UnitFile> files = {{unit, std::move(text)}};
@@ -236,7 +237,7 @@ std::string EntrypointOf(const SessionUnitCommand& command, const fs::path& leak
       "{} || exec \"$@\"\n"
       "exec {} -- \"$@\"\n",
       Line(StartWords(command, leakgate, fs::path(kContainerPlace) / command.name), ShellWord),
-      Line({leakgate.string(), "session", "exec", command.name}, ShellWord));
+      Line({PathText(leakgate), "session", "exec", command.name}, ShellWord));
 }
 
 Expected<int> Execute(const SessionUnitCommand& command) {
@@ -248,7 +249,7 @@ Expected<int> Execute(const SessionUnitCommand& command) {
   if (!command.directory.empty()) return WriteFiles(command, files);
   for (const UnitFile& file : files) {
     const std::string place =
-        is_container ? "" : fmt::format("# {}\n", (fs::path(kSystemPlace) / file.path).string());
+        is_container ? "" : fmt::format("# {}\n", PathText(fs::path(kSystemPlace) / file.path));
     const bool is_last = &file == &files.back();
     Print(stdout, place + file.text + (is_last ? "" : "\n"));
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "runner/base/atomic_file.h"
+#include "runner/base/path_text.h"
 #include "runner/cli/profiler/session.h"
 #include "runner/cli/profiler/session_values.h"
 #include "runner/cli/profiler/snapshot.h"
@@ -38,7 +39,7 @@ OfSession TakeOf(const SessionStatus& session) {
   for (const ProcessStatus& process : session.processes) {
     Expected<std::string> bytes = TakeText(session.name, process);
     if (bytes) {
-      const std::string image = fs::path(process.program.name).filename().string();
+      const std::string image = FileNameIn(process.program.name);
       taken.snapshots.push_back(
           {fmt::format("{}-{}.snapshot", image, process.pid), *std::move(bytes)});
       continue;
@@ -109,13 +110,13 @@ Expected<int> Execute(const SnapshotBundleCommand& command) {
   std::error_code unknown;
   if (fs::is_regular_file(command.output, unknown)) {
     return UsageError(fmt::format("-o {}: exists already; remove it, or name another file",
-                                  command.output.string()));
+                                  PathText(command.output)));
   }
   LEAKGATE_TRY(AtomicFile::CheckPlace(command.output));
   const WithDebugServers servers;
   LEAKGATE_TRY_ASSIGN(const std::size_t count, WriteBundle(command));
   Print(stderr, fmt::format("leakgate: {0}: {1}\n  look at it:  leakgate snapshot show {0}\n",
-                            Printable(command.output.string()),
+                            Printable(PathText(command.output)),
                             FormatCount(static_cast<std::int64_t>(count), "snapshot")));
   return kExitPass;
 }

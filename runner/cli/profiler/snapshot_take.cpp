@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "runner/base/atomic_file.h"
+#include "runner/base/path_text.h"
 #include "runner/cli/installation.h"
 #include "runner/cli/option_values.h"
 #include "runner/cli/profiler/session.h"
@@ -37,8 +38,7 @@ class Series {
   Series(const SnapshotPeriodicCommand& command, const SnapshotSubject& subject)
       : command_(command),
         subject_(subject),
-        stem_(fmt::format("{}-{}-",
-                          fs::path(subject.process().status.program.name).filename().string(),
+        stem_(fmt::format("{}-{}-", FileNameIn(subject.process().status.program.name),
                           subject.process().status.pid)),
         last_number_(HighestNumber()) {}
 
@@ -62,7 +62,7 @@ class Series {
     std::error_code error;
     for (fs::directory_iterator entry(command_.directory, error), end; !error && entry != end;
          entry.increment(error)) {
-      const std::string name = entry->path().filename().string();
+      const std::string name = PathText(entry->path().filename());
       if (!name.starts_with(stem_) || !entry->is_regular_file(error)) continue;
       const char* const digits = name.c_str() + stem_.size();
       std::uint64_t number = 0;
@@ -80,7 +80,7 @@ class Series {
         last_ ? FormatChange({live.bytes - last_->bytes, live.blocks - last_->blocks}) : "";
     return fmt::format("{:%H:%M:%S}  {}  {}  {}\n", fmt::localtime(std::time(nullptr)),
                        PadRight(FormatAmount(live) + " live", 32), PadRight(growth, 28),
-                       Printable(path.string()));
+                       Printable(PathText(path)));
   }
 
   void Keep(const fs::path& path) {
@@ -304,7 +304,7 @@ Expected<void> Complete(SnapshotConfigCommand& command, const ProgramLine&) {
 
 std::string TakenText(const fs::path& path, const SnapshotSubject& subject,
                       const SnapshotSubject::Taken& taken) {
-  const std::string file = Printable(path.string());
+  const std::string file = Printable(PathText(path));
   std::string text = fmt::format("leakgate: {}: {} of PID {}{}", file,
                                  FormatAmount(AmountOf(taken.closing.bytes, taken.closing.blocks)),
                                  subject.process().status.pid, NotRecordedText(taken.closing));
@@ -326,7 +326,7 @@ Expected<int> Execute(const SnapshotPeriodicCommand& command) {
   LEAKGATE_TRY_ASSIGN(const auto subject, SnapshotSubject::Find(*command.pid, command.session));
   if (IsSnapshotFile(command.directory)) {
     return UsageError(fmt::format("-o {}: a file takes one snapshot; name a directory",
-                                  command.directory.string()));
+                                  PathText(command.directory)));
   }
   LEAKGATE_TRY(MakeSnapshotDirectory(command.directory));
   const BlockedSignals signals;

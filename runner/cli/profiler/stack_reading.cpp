@@ -7,6 +7,7 @@
 
 #include "runner/attribution/code_owner.h"
 #include "runner/base/atomic_file.h"
+#include "runner/base/path_text.h"
 #include "runner/budget/read_budget.h"
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
@@ -48,7 +49,7 @@ Expected<std::vector<std::filesystem::path>> SymbolsOf(const StackReading& readi
     std::error_code error;
     if (!std::filesystem::is_directory(directory, error)) {
       return UsageError(
-          fmt::format("--symbols {}: no such directory; correct the path", directory.string()));
+          fmt::format("--symbols {}: no such directory; correct the path", PathText(directory)));
     }
     directories.push_back(std::filesystem::absolute(directory));
   }
@@ -81,7 +82,7 @@ WithDebugServers::~WithDebugServers() {
 
 TextStyle StyleOfStandardOutput() {
   std::error_code error;
-  return {ColourOf(stdout), std::filesystem::current_path(error).string()};
+  return {ColourOf(stdout), PathText(std::filesystem::current_path(error))};
 }
 
 void PrintJson(const nlohmann::ordered_json& json) { Print(stdout, ConsoleJson(json, 2)); }
@@ -95,7 +96,7 @@ Expected<ExportPlace> PlaceOfExport(const std::filesystem::path& output,
   const auto status = std::filesystem::symlink_status(place.path, error);
   if (status.type() == std::filesystem::file_type::not_found) return place;
   return UsageError(fmt::format("{}: there is such a file already; name another with -o FILE",
-                                place.path.string()));
+                                PathText(place.path)));
 }
 
 Expected<void> WriteExport(const ExportPlace& place,
@@ -104,7 +105,7 @@ Expected<void> WriteExport(const ExportPlace& place,
   LEAKGATE_TRY_ASSIGN(AtomicFile file, AtomicFile::Create(place.path));
   if (const Expected<void> written = write(file.out()); !written) return written;
   if (const Expected<void> committed = file.Commit(); !committed) return committed;
-  if (place.is_ours) PrintMessage(fmt::format("written: {}", place.path.string()));
+  if (place.is_ours) PrintMessage(fmt::format("written: {}", PathText(place.path)));
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include <queue>
 #include <utility>
 
+#include "runner/base/path_text.h"
 #include "runner/base/regular_file.h"
 #include "runner/recording/file/event_columns.h"
 #include "runner/recording/file/recording_records.h"
@@ -317,15 +318,15 @@ Expected<void> ReadRecording(std::istream& in, const std::string& name,
 Expected<void> ReadRecording(const std::filesystem::path& path, const RecordingVisitor& visitor) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
-    return UsageError(fmt::format("{}: a directory; name a recording in it", path.string()));
+    return UsageError(fmt::format("{}: a directory; name a recording in it", PathText(path)));
   }
   auto file = OpenRegularFile(path);
   if (!file) {
-    return UsageError(fmt::format("{}: cannot be read: {}; name a recording", path.string(),
+    return UsageError(fmt::format("{}: cannot be read: {}; name a recording", PathText(path),
                                   file.error().message()));
   }
   const std::unique_ptr<std::istream> stream = MakeInputStream(*std::move(file));
-  return ReadRecording(*stream, path.string(), visitor);
+  return ReadRecording(*stream, PathText(path), visitor);
 }
 
 }  // namespace leakgate

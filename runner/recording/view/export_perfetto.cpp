@@ -16,6 +16,7 @@
 #include <set>
 #include <string>
 
+#include "runner/base/path_text.h"
 #include "runner/recording/view/export_recording.h"
 #include "runner/recording/view/replay.h"
 #include "runner/report/formats/pprof_encoding.h"
@@ -183,8 +184,7 @@ class PerfettoTrace {
     for (const std::string& word : facts.command_line) {
       process.AddBytes(process_field::kCommandLine, Printable(word));
     }
-    process.AddBytes(process_field::kName,
-                     Printable(std::filesystem::path(facts.name).filename().string()));
+    process.AddBytes(process_field::kName, Printable(FileNameIn(facts.name)));
     ProtobufMessage process_track = NewTrack(Track::kProcess, "");
     process_track.AddMessage(track_field::kProcess, process);
     AddPacket(0, packet_field::kTrackDescriptor, process_track);

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <tuple>
 
+#include "runner/base/path_text.h"
 #include "runner/recording/view/show_recording.h"
 
 namespace leakgate {
@@ -27,9 +28,7 @@ RecordingDiff::Side SideOf(const RecordingView& view) {
           .is_incomplete = IsIncomplete(view)};
 }
 
-std::string ImageName(const RecordingView& view) {
-  return std::filesystem::path(view.contents().facts.name).filename().string();
-}
+std::string ImageName(const RecordingView& view) { return FileNameIn(view.contents().facts.name); }
 
 }  // namespace
 

@@ -135,7 +135,7 @@ Expected<ReadSource> SourcesBelow(const fs::path& root) {
   const fs::path canonical = fs::canonical(root, error);
   if (error || !fs::is_directory(canonical, error)) {
     return UsageError(
-        fmt::format("--source-root {}: no such directory; correct the path", root.string()));
+        fmt::format("--source-root {}: no such directory; correct the path", PathText(root)));
   }
   return ReadSource(
       [root = PathText(canonical)](const std::string& file) { return ReadBelow(root, file); });

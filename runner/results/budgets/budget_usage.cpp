@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "runner/base/path_text.h"
 #include "runner/budget/apply_limits.h"
 #include "runner/budget/wording.h"
 #include "runner/region/region_words.h"
@@ -117,7 +118,7 @@ class UsageCounter {
       if (!finding.allowance.empty()) covered[finding.allowance] += finding.amount;
     }
     for (const Allowance& it : file_.allowances) {
-      const auto found = covered.find(fmt::format("{}:{}", file_.path.string(), it.line));
+      const auto found = covered.find(fmt::format("{}:{}", PathText(file_.path), it.line));
       if (found == covered.end()) continue;
       Amount& most = usage_.allowances[it.line];
       most.bytes = std::max(most.bytes, found->second.bytes);

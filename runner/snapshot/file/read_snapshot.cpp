@@ -6,6 +6,7 @@
 #include <system_error>
 #include <vector>
 
+#include "runner/base/path_text.h"
 #include "runner/base/regular_file.h"
 #include "runner/snapshot/file/bundle.h"
 #include "runner/snapshot/file/parts.h"
@@ -76,7 +77,7 @@ Expected<SnapshotReader> SnapshotReader::OpenFromBundle(
     const std::pair<std::filesystem::path, std::string>& inside) {
   LEAKGATE_TRY_ASSIGN(std::unique_ptr<std::istream> stream,
                       OpenInBundle(inside.first, inside.second));
-  SnapshotReader reader(*stream, path.string());
+  SnapshotReader reader(*stream, PathText(path));
   reader.file_ = std::move(stream);
   return reader;
 }
@@ -84,7 +85,7 @@ Expected<SnapshotReader> SnapshotReader::OpenFromBundle(
 Expected<SnapshotReader> SnapshotReader::Open(const std::filesystem::path& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
-    return UsageError(fmt::format("{}: a directory; name a snapshot file in it", path.string()));
+    return UsageError(fmt::format("{}: a directory; name a snapshot file in it", PathText(path)));
   }
   if (const auto inside = SplitBundlePath(path)) return OpenFromBundle(path, *inside);
   if (IsBundle(path)) {
@@ -92,15 +93,15 @@ Expected<SnapshotReader> SnapshotReader::Open(const std::filesystem::path& path)
     if (names.size() == 1) return OpenFromBundle(path, {path, names.front()});
     return UsageError(
         fmt::format("{0}: a bundle of {1} snapshots; name one, as leakgate snapshot show {0} does",
-                    path.string(), names.size()));
+                    PathText(path), names.size()));
   }
   auto file = OpenRegularFile(path);
   if (!file) {
-    return UsageError(fmt::format("{}: cannot be read: {}; name a snapshot file", path.string(),
+    return UsageError(fmt::format("{}: cannot be read: {}; name a snapshot file", PathText(path),
                                   file.error().message()));
   }
   std::unique_ptr<std::istream> stream = MakeInputStream(*std::move(file));
-  SnapshotReader reader(*stream, path.string());
+  SnapshotReader reader(*stream, PathText(path));
   reader.file_ = std::move(stream);
   return reader;
 }

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "runner/base/path_text.h"
+
 namespace leakgate {
 namespace {
 
@@ -74,7 +76,7 @@ std::string WithEnding(std::string base, std::string_view ending) {
 
 Unexpected WrongName(const std::filesystem::path& path, const std::string& why,
                      std::string_view ending, SnapshotFormat format) {
-  const std::string text = path.string();
+  const std::string text = PathText(path);
   const std::string base = text.substr(0, text.size() - ending.size());
   return UsageError(fmt::format("-o {}: a name that its reader cannot use: {}; write -o {}", text,
                                 why, WithEnding(base, EndingOf(format))));
@@ -83,7 +85,7 @@ Unexpected WrongName(const std::filesystem::path& path, const std::string& why,
 }  // namespace
 
 Expected<void> CheckExportName(SnapshotFormat format, const std::filesystem::path& path) {
-  const std::string name = path.filename().string();
+  const std::string name = PathText(path.filename());
   std::string_view ending = EndingAmong(kCompressed, name);
   // A profile of pprof is compressed by gzip, and its reader checks only the bytes.
   if (format == SnapshotFormat::kPprof && ending == ".gz") ending = "";

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "runner/base/path_text.h"
 #include "runner/report/formats/stack_samples.h"
 #include "runner/snapshot/view/snapshot_page.h"
 
@@ -31,7 +32,7 @@ void WriteProfile(SnapshotFormat format, std::ostream& out, const ReportSurround
                   StackLookup& stacks, const StackAmounts& amounts) {
   const ProfileWriter profile = NewProfileWriter(format, out, surroundings, amounts.words);
   const std::filesystem::path image(amounts.image);
-  const std::string program = "program " + image.filename().string();
+  const std::string program = "program " + PathText(image.filename());
   StackFrames& frames_of = stacks.frames();
   for (const auto& [stack, amount] : amounts.amounts) {
     std::vector<Frame> frames;

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "runner/base/path_text.h"
 #include "runner/base/regular_file.h"
 #include "runner/report/json/json_text.h"
 #include "runner/snapshot/file/read_snapshot.h"
@@ -40,10 +41,11 @@ Expected<std::vector<fs::path>> ListSnapshotFiles(const std::vector<fs::path>& g
     }
     if (error) {
       return UsageError(
-          fmt::format("{}: cannot read the directory: {}", path.string(), error.message()));
+          fmt::format("{}: cannot read the directory: {}", PathText(path), error.message()));
     }
     if (inside.empty()) {
-      return UsageError(fmt::format("{}: there is no *.snapshot in this directory", path.string()));
+      return UsageError(
+          fmt::format("{}: there is no *.snapshot in this directory", PathText(path)));
     }
     std::sort(inside.begin(), inside.end());
     files.insert(files.end(), inside.begin(), inside.end());
@@ -72,7 +74,7 @@ std::string BundleMaker::TakeName(const std::string& wanted) {
   const fs::path path(wanted);
   std::string name = wanted;
   for (int i = 2; !names_.insert(name).second; ++i) {
-    name = fmt::format("{}-{}{}", path.stem().string(), i, path.extension().string());
+    name = fmt::format("{}-{}{}", PathText(path.stem()), i, PathText(path.extension()));
   }
   return name;
 }
@@ -82,11 +84,11 @@ Expected<void> BundleMaker::AddFiles(const std::vector<fs::path>& given) {
   for (const fs::path& file : files) {
     auto bytes = ReadRegularFile(file, kMostSnapshotBytes);
     if (!bytes) {
-      return UsageError(fmt::format("{}: cannot be read: {}; name a snapshot file", file.string(),
+      return UsageError(fmt::format("{}: cannot be read: {}; name a snapshot file", PathText(file),
                                     bytes.error().message()));
     }
     LEAKGATE_TRY(
-        Add({file.string(), TakeName(file.stem().string() + ".snapshot"), *std::move(bytes)}));
+        Add({PathText(file), TakeName(PathText(file.stem()) + ".snapshot"), *std::move(bytes)}));
   }
   return {};
 }

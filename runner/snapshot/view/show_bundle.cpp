@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "runner/base/path_text.h"
 #include "runner/region/amount.h"
 #include "runner/report/style.h"
 #include "runner/snapshot/file/bundle.h"
@@ -26,7 +27,7 @@ Expected<Json> ListSnapshots(const fs::path& bundle, std::string& text) {
   Json list = Json::array();
   text = fmt::format("bundle of {}; to see one: leakgate snapshot show {}\n",
                      FormatCount(static_cast<std::int64_t>(names.size()), "snapshot"),
-                     Printable((bundle / "NAME").string()));
+                     Printable(PathText(bundle / "NAME")));
   for (const std::string& name : names) {
     SnapshotContents contents;
     const auto source = [&](const SnapshotVisitor& visitor) {
@@ -46,7 +47,7 @@ Expected<Json> ListSnapshots(const fs::path& bundle, std::string& text) {
       text += fmt::format("    MISSING {}\n", Printable(line));
     }
     list.push_back({{"file", name},
-                    {"path", PathInBundle(bundle, name).string()},
+                    {"path", PathText(PathInBundle(bundle, name))},
                     {"name", facts.name},
                     {"pid", facts.pid},
                     {"generation", facts.generation},

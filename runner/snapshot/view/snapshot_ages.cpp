@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "runner/base/path_text.h"
 #include "runner/region/amount.h"
 
 namespace leakgate {
@@ -36,7 +37,7 @@ Expected<std::unique_ptr<SnapshotAges>> SnapshotAges::Open(const std::vector<fs:
 
 Expected<SnapshotAges::Earlier> SnapshotAges::Look(const fs::path& file) {
   LEAKGATE_TRY_ASSIGN(OpenedSnapshot opened, OpenSnapshot(file));
-  return Earlier{file.string(), std::move(opened.facts), nullptr};
+  return Earlier{PathText(file), std::move(opened.facts), nullptr};
 }
 
 Expected<void> SnapshotAges::AddFile(const fs::path& file) {
@@ -66,12 +67,12 @@ Expected<void> SnapshotAges::AddDirectory(const fs::path& directory) {
     if (is_meant) earlier_.push_back(std::move(found));
   }
   if (error) {
-    return UsageError(fmt::format("--since {}: cannot read the directory: {}", directory.string(),
+    return UsageError(fmt::format("--since {}: cannot read the directory: {}", PathText(directory),
                                   error.message()));
   }
   if (earlier_.size() != before) return {};
   return UsageError(fmt::format(
-      "--since {}: there is no earlier snapshot of the same process in it", directory.string()));
+      "--since {}: there is no earlier snapshot of the same process in it", PathText(directory)));
 }
 
 // Readers are opened here, since a directory of thousands cannot be opened at once.
@@ -140,7 +141,7 @@ std::string SnapshotAges::NameOf(std::size_t first) const {
 }
 
 std::vector<SnapshotAges::Age> SnapshotAges::Ages() const {
-  const auto name = [&](std::size_t i) { return fs::path(earlier_[i].file).filename().string(); };
+  const auto name = [&](std::size_t i) { return FileNameIn(earlier_[i].file); };
   std::vector<Age> ages;
   for (std::size_t i = 0; i <= earlier_.size(); ++i) {
     if (amounts_[i].blocks == 0) continue;

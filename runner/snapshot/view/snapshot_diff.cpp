@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runner/attribution/code_owner.h"
+#include "runner/base/path_text.h"
 #include "runner/region/amount.h"
 #include "runner/snapshot/view/block_stream.h"
 #include "runner/snapshot/view/mapped_groups.h"
@@ -214,13 +215,13 @@ Expected<SnapshotDiff> DiffSnapshots(const fs::path& first, const fs::path& seco
   SnapshotDiff diff;
   diff.first = earlier.facts;
   diff.second = later.facts;
-  diff.files = {first.string(), second.string()};
+  diff.files = {PathText(first), PathText(second)};
   diff.is_same_process = IsSameProcess(diff.first, diff.second);
   diff.is_same_image = diff.is_same_process || AreOneProgram(diff.first, diff.second);
   if (!diff.is_same_process) return DiffSites(std::move(diff), query, use_stacks);
   if (diff.second.taken_ns < diff.first.taken_ns) {
     return UsageError(fmt::format("{} was taken after {}; name the earlier one first",
-                                  first.string(), second.string()));
+                                  PathText(first), PathText(second)));
   }
   diff.has_lines = true;
   return DiffBlocks(std::move(earlier.reader), std::move(later.reader), std::move(diff), query,

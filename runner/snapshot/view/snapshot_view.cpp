@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runner/base/path_text.h"
 #include "runner/snapshot/view/counts_by_number.h"
 
 namespace leakgate {
@@ -43,7 +44,7 @@ Expected<void> SnapshotView::Read(const std::filesystem::path& file) {
   const auto read_file = [file](const SnapshotVisitor& visitor) {
     return ReadSnapshot(file, visitor);
   };
-  const Expected<void> read = Read(read_file, file.string());
+  const Expected<void> read = Read(read_file, PathText(file));
   return read && ages_ ? ages_->Finish() : read;
 }
 

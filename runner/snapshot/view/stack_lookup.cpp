@@ -9,6 +9,7 @@
 
 #include "runner/attribution/code_owner.h"
 #include "runner/attribution/wrappers.h"
+#include "runner/base/path_text.h"
 #include "runner/report/finding_text.h"
 #include "runner/symbols/name_text.h"
 
@@ -129,7 +130,7 @@ std::string NameWithoutFrames(std::uint32_t stack) {
 
 std::string PlaceOfFrame(const Frame& frame) {
   if (frame.file.empty()) {
-    return frame.function.empty() ? "" : std::filesystem::path(frame.module).filename().string();
+    return frame.function.empty() ? "" : FileNameIn(frame.module);
   }
   return frame.line == 0 ? frame.file : fmt::format("{}:{}", frame.file, frame.line);
 }
