@@ -11,10 +11,15 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGE = """#!/bin/sh
 folder=build/package; deb=amd64; processor=x86_64
-case "$1" in --aarch64) folder=build/package-aarch64; deb=arm64; processor=aarch64 ;; esac
+case "$1" in
+--aarch64) folder=build/package-aarch64; deb=arm64; processor=aarch64 ;;
+--windows) folder=build/package-windows ;;
+esac
 cd "$(dirname "$0")/.."; rm -rf $folder; mkdir -p $folder/packages; cd $folder/packages
 version=$(sed -n 's/^project(leakgate VERSION \\([^ ]*\\).*/\\1/p' ../../../CMakeLists.txt)
-for name in leakgate-$version-linux-$processor.tar.gz leakgate_${version}_$deb.deb leakgate-dev_${version}_$deb.deb; do
+names="leakgate-$version-linux-$processor.tar.gz leakgate_${version}_$deb.deb leakgate-dev_${version}_$deb.deb"
+if [ "$1" = --windows ]; then names=leakgate-$version-windows-x86_64.zip; fi
+for name in $names; do
   echo "$name" >"$name"
 done
 """
@@ -61,12 +66,13 @@ def try_release(repository: Repository) -> None:
     repository.release(says="write the first entry, ## 0.1.0, into CHANGELOG.md by hand", exit_code=1)
     (repository.folder / "CHANGELOG.md").write_text("# Changes\n\n## 0.1.0\nThe first.\n")
     repository.release("0.1.0", says="build/releases/0.1.0 has 0.1.0", exit_code=0)
-    repository.require("build/releases/0.1.0/NOTES.md", "# leakgate 0.1.0\nThe first.\n", "x86_64 or aarch64")
+    repository.require("build/releases/0.1.0/NOTES.md", "# leakgate 0.1.0\nThe first.\n", "x86_64 or aarch64", "For Windows, unpack")
     subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], check=True,
                    cwd=repository.folder / "build/releases/0.1.0")
     repository.require("build/releases/0.1.0/SHA256SUMS", *(f"  {name}\n" for name in (
         "leakgate-0.1.0-linux-x86_64.tar.gz", "leakgate_0.1.0_amd64.deb", "leakgate-dev_0.1.0_amd64.deb",
-        "leakgate-0.1.0-linux-aarch64.tar.gz", "leakgate_0.1.0_arm64.deb", "leakgate-dev_0.1.0_arm64.deb")))
+        "leakgate-0.1.0-linux-aarch64.tar.gz", "leakgate_0.1.0_arm64.deb", "leakgate-dev_0.1.0_arm64.deb",
+        "leakgate-0.1.0-windows-x86_64.zip")))
 
     repository.commit("Release 0.1.0", version="0.1.0")
     repository.git("tag", "v0.1.0")
