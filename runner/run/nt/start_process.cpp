@@ -58,7 +58,7 @@ void Drain(HANDLE pipe) {
 HANDLE MakeSink() {
   HANDLE to_read = nullptr;
   HANDLE to_write = nullptr;
-  if (!CreatePipe(&to_read, &to_write, nullptr, 0)) return nullptr;
+  if (!CreatePipe(&to_read, &to_write, nullptr, 1U << 20)) return nullptr;
   std::thread(Drain, to_read).detach();
   return to_write;
 }
