@@ -88,6 +88,8 @@ constexpr KnownLibrary kLinkedIn[] = {
     {"__pthread_*", FrameOrigin::kCLibrary},
     {"_pthread_*", FrameOrigin::kCLibrary},
     {"mutex_impl_init", FrameOrigin::kCLibrary},
+    {"rwlock_static_init", FrameOrigin::kCLibrary},
+    {"rwl_ref*", FrameOrigin::kCLibrary},
     {"sem_init", FrameOrigin::kCLibrary},
     // mingw-w64's start and its parts of the C library
     {"__main", FrameOrigin::kCLibrary},

@@ -269,6 +269,9 @@ constexpr FrameworkRule kRules[] = {
 
     {"runtime.exceptions", kCppRuntimeFunction, "__cxa_get_globals", kExceptions},
     {"runtime.start-up", kRuntimeStartUp, "", kStartUp},
+    // In a library that a program of Windows loads, which has libstdc++ linked in. Nothing frees
+    // it.
+    {"runtime.start-up", kCppRuntimeFunction, "_GLOBAL__sub_I__ZN9__gnu_cxx9__freeresEv", kStartUp},
     {"runtime.start-up", kLibraryStartUp, "libobjc", kLibraryRuntimeStartUp},
     {"runtime.start-up", kLibraryStartUp, "libgfortran", kLibraryRuntimeStartUp},
     {"runtime.start-up", kLibraryStartUp, "libgomp", kLibraryRuntimeStartUp},

@@ -210,6 +210,15 @@ const FrameworkRule* MatchCppRuntime(Frames stack) {
   return nullptr;
 }
 
+// Returns whether the program or a library of Windows is being started. Each thread begins in the
+// loader there, and one of the user's may run a function that only has a name of the C++ library's:
+// the user's own function is inlined into it.
+bool IsStartingOnWindows(Frames stack) {
+  return std::any_of(stack.begin(), stack.end(), [](const Frame& frame) {
+    return frame.function.ends_with("CRTStartup") && IsOfCLibrary(frame);
+  });
+}
+
 // The outermost frame must be the loader's, because the user may have started a thread with a
 // function of the C library. At most one other library may be on the stack, which is preparing
 // itself: a library that initialises another one is the user's.
@@ -219,7 +228,8 @@ const FrameworkRule* MatchStartUp(Frames stack, UnwindEnd end) {
   std::string_view library;
   for (const Frame& frame : stack) {
     if (IsRuntimeModule(frame.module) || IsOfCLibrary(frame)) continue;
-    if (IsProgramOfWindows(frame.module) && IsOfCppRuntime(frame)) continue;
+    const bool is_linked_in = IsProgramOfWindows(frame.module) && IsOfCppRuntime(frame);
+    if (is_linked_in && IsStartingOnWindows(stack)) continue;
     if (!library.empty() && library != frame.module) return nullptr;
     library = frame.module;
   }

@@ -22,7 +22,7 @@
 namespace leakgate {
 
 // Raise it whenever a rule is added, removed or changed.
-inline constexpr int kFrameworkRulesVersion = 7;
+inline constexpr int kFrameworkRulesVersion = 8;
 
 // The function of a stack with which a rule's `function` is compared.
 enum class FrameworkMatch {

@@ -160,6 +160,40 @@ TEST(WindowsFramesTest, MatchTheRuntimesStartButNoUsersInitialiser) {
       "");
 }
 
+// Without debug information, the user's function that is inlined there has no frame.
+TEST(WindowsFramesTest, TakeNoThreadOfTheUsersForTheRuntimesStart) {
+  const Frame begin = InSystem("kernel32.dll", "BaseThreadInitThunk");
+  const Frame start = InSystem("ntdll.dll", "RtlUserThreadStart");
+  EXPECT_EQ(RuleOf({InSystem("msvcrt.dll", "malloc"),
+                    InProgram("std::thread::_State_impl<std::thread::_Invoker<std::tuple<"
+                              "net::Start()::{lambda()#1}> > >::_M_run()"),
+                    InSystem("libstdc++-6.dll", "execute_native_thread_routine"),
+                    InSystem("libwinpthread-1.dll", "pthread_create_wrapper"), begin, start}),
+            "");
+  EXPECT_EQ(RuleOf({InSystem("msvcrt.dll", "msvcrt_get_thread_data"),
+                    InSystem("msvcrt.dll", "_beginthreadex_trampoline"), begin, start}),
+            "runtime.start-up")
+      << "what the C library keeps for the thread";
+}
+
+TEST(WindowsFramesTest, MatchTheStartOfLibstdcppInALibraryThatTheProgramLoads) {
+  const auto in_library = [](const std::string& function) {
+    return InModule("C:/src/build/plugin.dll", function);
+  };
+  const std::vector<Frame> loading = {in_library("__do_global_ctors"),
+                                      in_library("__DllMainCRTStartup"),
+                                      InSystem("ntdll.dll", "LdrLoadDll"),
+                                      InSystem("kernelbase.dll", "LoadLibraryA"),
+                                      InProgram("net::Load"),
+                                      InProgram("main")};
+  std::vector<Frame> pool = {InSystem("msvcrt.dll", "malloc"),
+                             in_library("_GLOBAL__sub_I__ZN9__gnu_cxx9__freeresEv")};
+  pool.insert(pool.end(), loading.begin(), loading.end());
+  EXPECT_EQ(RuleOf(pool), "runtime.start-up");
+  pool[1] = in_library("_GLOBAL__sub_I_net");
+  EXPECT_EQ(RuleOf(pool), "") << "a static object of the user's";
+}
+
 bool Matches(const std::string& pattern, const std::string& file) {
   Frame frame = InProgram("net::Open");
   frame.file = file;
