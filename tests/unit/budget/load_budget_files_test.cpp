@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "runner/base/path_text.h"
 #include "runner/budget/read_budget.h"
 #include "tests/support/command.h"
 
@@ -95,7 +96,7 @@ TEST(LoadBudgetFilesTest, FailsOnAFileThatDoesNotExist) {
   const test::TemporaryDirectory temp;
   const fs::path file = temp.File("none.json");
   EXPECT_EQ(LoadingErrorOf({file}),
-            file.string() +
+            PathText(file) +
                 ": cannot be read: No such file or directory; check the path and "
                 "its permissions");
 }
@@ -106,7 +107,7 @@ TEST(LoadBudgetFilesTest, FailsOnAFileThatMayNotBeRead) {
   const fs::path file = temp.Write("net.json", Budget("net"));
   fs::permissions(file, fs::perms::none);
   EXPECT_EQ(LoadingErrorOf({file}),
-            file.string() +
+            PathText(file) +
                 ": cannot be read: Permission denied; check the path and its "
                 "permissions");
 }
@@ -129,7 +130,7 @@ TEST(LoadBudgetFilesTest, FailsOnALinkInADirectoryThatLeadsNowhere) {
   const fs::path link = temp.File("net.leakgate.json");
   fs::create_symlink(temp.File("gone.json"), link);
   EXPECT_EQ(LoadingErrorOf({temp.path()}),
-            link.string() +
+            PathText(link) +
                 ": cannot be read: No such file or directory; check the "
                 "path and its permissions");
 }
@@ -149,7 +150,7 @@ TEST(LoadBudgetFilesTest, FailsOnTheFirstBadFile) {
   const fs::path bad = temp.Write("b.leakgate.json", "");
   temp.Write("c.leakgate.json", "");
   EXPECT_EQ(LoadingErrorOf({temp.path()}),
-            bad.string() + ":1:1: the file is empty; write at least {\"component\": \"NAME\"}");
+            PathText(bad) + ":1:1: the file is empty; write at least {\"component\": \"NAME\"}");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "runner/base/path_text.h"
 #include "tests/support/command.h"
 
 namespace leakgate {
@@ -37,7 +38,7 @@ TEST(CmakePathTest, IsBelowTheProjectSoThatOthersCanUseIt) {
   EXPECT_EQ(CmakePath(".", project.path()), "${CMAKE_SOURCE_DIR}");
   EXPECT_EQ(CmakePath("net/", project.File("lib")), "${CMAKE_SOURCE_DIR}/lib/net");
   EXPECT_EQ(CmakePath("../b.json", project.path()),
-            fs::path(project.path()).parent_path().string() + "/b.json");
+            PathText(fs::path(project.path()).parent_path()) + "/b.json");
   EXPECT_EQ(CmakePath("b.json", project.File("lib/net")), project.File("lib/net/b.json"));
 }
 

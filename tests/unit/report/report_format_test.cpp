@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "runner/base/atomic_file.h"
+#include "runner/base/path_text.h"
 
 namespace leakgate {
 namespace {
@@ -94,7 +95,7 @@ class ReportFileTest : public testing::Test {
   std::vector<std::string> Names() const {
     std::vector<std::string> names;
     for (const auto& entry : fs::directory_iterator(directory_)) {
-      names.push_back(entry.path().filename().string());
+      names.push_back(PathText(entry.path().filename()));
     }
     return names;
   }
@@ -280,7 +281,7 @@ TEST_F(ReportFileTest, SaysThatTheDirectoryDoesNotExist) {
 
   ASSERT_FALSE(written.has_value());
   EXPECT_EQ(written.error().exit_code, ExitCode::kInconclusive);
-  EXPECT_EQ(written.error().message, "cannot write report " + path.string() +
+  EXPECT_EQ(written.error().message, "cannot write report " + PathText(path) +
                                          ": its directory does not exist; create it first");
 }
 
@@ -288,7 +289,7 @@ TEST_F(ReportFileTest, SaysThatItIsADirectory) {
   const Expected<void> written = WriteFileAtomically(directory_, "{}");
 
   ASSERT_FALSE(written.has_value());
-  EXPECT_EQ(written.error().message, "cannot write report " + directory_.string() +
+  EXPECT_EQ(written.error().message, "cannot write report " + PathText(directory_) +
                                          ": it is a directory; name a file in it");
 }
 
@@ -333,7 +334,7 @@ TEST_F(ReportFileTest, KeepsTheOldFileAndRemovesTheTemporaryWhereWritingFails) {
 
   ASSERT_FALSE(written.has_value());
   EXPECT_THAT(written.error().message,
-              AllOf(HasSubstr("cannot write report " + path.string() + ": File too large; "),
+              AllOf(HasSubstr("cannot write report " + PathText(path) + ": File too large; "),
                     HasSubstr("make its directory writable with room for it, or name another")));
   EXPECT_EQ(Read(path), "old");
   EXPECT_THAT(Names(), testing::ElementsAre("report.json"));

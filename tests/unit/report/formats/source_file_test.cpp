@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "runner/base/path_text.h"
 #include "runner/report/formats/source_excerpts.h"
 
 namespace leakgate {
@@ -82,7 +83,7 @@ TEST_F(SourceFileTest, IsReadBelowARootOnlyIfItIsThere) {
     EXPECT_FALSE((*read)(directory_ / name)) << name;
   }
   EXPECT_FALSE((*read)("../outside.cc"));
-  EXPECT_FALSE((*read)("/proc/self/root" + (directory_ / "outside.cc").string()));
+  EXPECT_FALSE((*read)("/proc/self/root" + PathText(directory_ / "outside.cc")));
 }
 
 TEST_F(SourceFileTest, HasARootThatIsADirectory) {
@@ -90,7 +91,7 @@ TEST_F(SourceFileTest, HasARootThatIsADirectory) {
 
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().exit_code, ExitCode::kUsage);
-  EXPECT_EQ(read.error().message, "--source-root " + (directory_ / "gone").string() +
+  EXPECT_EQ(read.error().message, "--source-root " + PathText(directory_ / "gone") +
                                       ": no such directory; correct the path");
   EXPECT_FALSE(SourcesBelow(Write("file")));
   EXPECT_TRUE(SourcesBelow("/"));
