@@ -38,7 +38,7 @@ BeginTimes BeginTimesOf(const UniqueFd& process) {
 
 // The system may tell of a process before that has its image.
 void AwaitImage(const UniqueFd& process, int pid) {
-  constexpr int kAttempts = 1000;
+  constexpr int kAttempts = 200;
   constexpr DWORD kPauseMs = 1;
   for (int i = 0; i < kAttempts && ImageOf(pid).empty(); ++i) {
     if (WaitForSingleObject(HandleOf(process), kPauseMs) != WAIT_TIMEOUT) return;
