@@ -102,6 +102,7 @@ constexpr KnownLibrary kLinkedIn[] = {
     {"at_quick_exit", FrameOrigin::kCLibrary},
     // libgcc and libstdc++
     {"__emutls_get_address", FrameOrigin::kCLibrary},
+    {"emutls_*", FrameOrigin::kCLibrary},
     {"__gthr_win32_*", FrameOrigin::kCppRuntime},
     {"__cxa_*", FrameOrigin::kCppRuntime},
     {"_Unwind_*", FrameOrigin::kCppRuntime},
@@ -192,7 +193,10 @@ bool IsOfLinkedInCLibrary(std::string_view file) {
 FrameOrigin OriginOfLinkedIn(const Frame& frame) {
   if (!IsProgramOfWindows(frame.module)) return FrameOrigin::kUser;
   if (IsOfLinkedInCLibrary(frame.file)) return FrameOrigin::kCLibrary;
-  if (!frame.file.empty() && !IsOfCppToolchain(frame.file)) return FrameOrigin::kUser;
+  const bool is_of_runtime = OriginOfModule(frame.module) == FrameOrigin::kCppRuntime;
+  if (!is_of_runtime && !frame.file.empty() && !IsOfCppToolchain(frame.file)) {
+    return FrameOrigin::kUser;
+  }
   const auto* const known =
       std::find_if(std::begin(kLinkedIn), std::end(kLinkedIn), [&](const KnownLibrary& function) {
         return function.name.ends_with('*')

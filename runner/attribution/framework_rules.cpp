@@ -201,10 +201,12 @@ const FrameworkRule* MatchCLibrary(Frames stack) {
 }
 
 const FrameworkRule* MatchCppRuntime(Frames stack) {
+  constexpr std::string_view kScope = "__cxxabiv1::";  // in debug information, but not in symbols
   for (const Frame& frame : stack) {
     if (!IsOfCppRuntime(frame) || frame.calls_through_pointer) return nullptr;
-    const FrameworkRule* const rule =
-        FindRule(FrameworkMatch::kCppRuntimeFunction, QualifiedNameOf(frame.function));
+    std::string name = QualifiedNameOf(frame.function);
+    if (name.starts_with(kScope)) name.erase(0, kScope.size());
+    const FrameworkRule* const rule = FindRule(FrameworkMatch::kCppRuntimeFunction, name);
     if (rule != nullptr) return rule;
   }
   return nullptr;

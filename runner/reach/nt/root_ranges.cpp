@@ -54,12 +54,13 @@ class RootFinder {
     return Sorted();
   }
 
-  // The system guards the ends of stacks, and takes the guard away by itself. Heaps guard their own
-  // pages.
+  // The system guards the ends of stacks, and takes the guard away by itself. Wine has pages
+  // without access before that, also on stacks of fibers. Heaps guard their own pages.
   [[nodiscard]] bool HasMemoryWithoutAccess() const {
     return std::any_of(from_.memory.begin(), from_.memory.end(), [this](const MemoryRange& memory) {
       return !memory.is_readable && !memory.is_guard && memory.kind == MemoryKind::kPrivate &&
-             !IsStack(memory) && !IsHeap(memory) && !SubtractRanges(memory.range, own_).empty();
+             !IsBeforeGuard(memory) && !IsStack(memory) && !IsHeap(memory) &&
+             !SubtractRanges(memory.range, own_).empty();
     });
   }
 
@@ -71,6 +72,12 @@ class RootFinder {
                                        });
     if (next == from_.memory.begin() || !std::prev(next)->range.Has(address)) return nullptr;
     return &*std::prev(next);
+  }
+
+  [[nodiscard]] bool IsBeforeGuard(const MemoryRange& memory) const {
+    const MemoryRange* const next = RangeAt(memory.range.end);
+    return memory.range.begin == memory.allocation && next != nullptr && next->is_guard &&
+           next->allocation == memory.allocation;
   }
 
   // An allocation in which a block lies, or has lain, is a heap's.

@@ -194,6 +194,22 @@ TEST(WindowsFramesTest, MatchTheStartOfLibstdcppInALibraryThatTheProgramLoads) {
   EXPECT_EQ(RuleOf(pool), "") << "a static object of the user's";
 }
 
+TEST(WindowsFramesTest, MatchRuntimesDllsAlsoWithTheirDebugInformation) {
+  Frame emutls = InModule("C:/msys64/mingw64/bin/libgcc_s_seh-1.dll", "emutls_alloc");
+  emutls.file = "/build/gcc/libgcc/emutls.c";
+  Frame outer = emutls;
+  outer.function = "__emutls_get_address";
+  EXPECT_EQ(RuleOf({InSystem("msvcrt.dll", "malloc"), emutls, outer, InProgram("net::Open")}),
+            "libc.threads");
+  Frame at_exit =
+      InModule("C:/msys64/mingw64/bin/libstdc++-6.dll", "__cxxabiv1::__cxa_thread_atexit");
+  EXPECT_EQ(RuleOf({InSystem("msvcrt.dll", "malloc"), at_exit, InProgram("net::Open")}),
+            "libc.exit-handlers");
+  emutls.module = outer.module = InProgram("").module;
+  EXPECT_EQ(RuleOf({InSystem("msvcrt.dll", "malloc"), emutls, outer, InProgram("net::Open")}), "")
+      << "a function of the user's, of the same name";
+}
+
 bool Matches(const std::string& pattern, const std::string& file) {
   Frame frame = InProgram("net::Open");
   frame.file = file;
