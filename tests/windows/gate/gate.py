@@ -112,6 +112,17 @@ def statics_are_retained(gate):
 
 
 @scenario
+def calls_of_windows(gate):
+    """What Windows' own functions make, hold and free; the tests' names say what must be told."""
+    gate.run("windows_calls.exe", "--confirm", "off", expect=1)
+    for window in (window for window in gate.report["windows"] if window["kind"] == "test"):
+        name, lost = window["name"], window["lost"]["bytes"]
+        expected = int(re.search("[0-9]*$", name)[0] or lost) if name.startswith("Lost") else 0
+        check(lost == expected and (lost > 0) == name.startswith("Lost"), f"{name}: {lost} bytes lost")
+        check(not name.startswith("Quiet") or window["verdict"] == "pass", f"{name}: {window['verdict']}")
+
+
+@scenario
 def ends_are_seen(gate):
     """Whatever way a program ends in order, what it held then is not lost, and what it lost is."""
     outcomes = {"keeps": (0, 0), "registers": (0, 0), "loses": (1, 7003), "ends_badly": (1, 7005)}
