@@ -4,6 +4,8 @@
 #include <array>
 #include <optional>
 
+#include "runner/symbols/name_text.h"
+
 namespace leakgate {
 namespace {
 
@@ -39,6 +41,7 @@ std::optional<std::string_view> LambdaAt(std::string_view text) {
 }  // namespace
 
 std::string ItaniumSpelling(std::string_view name) {
+  if (name.starts_with("_Z")) return Demangle(std::string(name));
   std::string spelt;
   while (!name.empty()) {
     if (const std::size_t anonymous = SkipAnonymous(name); anonymous != 0) {

@@ -1,4 +1,4 @@
-// Names of functions as MSVC spells them, in the spelling of all others. Pure.
+// Names of functions as PDBs have them, in the spelling of all others. Pure.
 #pragma once
 
 #include <string>
@@ -12,6 +12,8 @@ namespace leakgate {
 //   >::push_back `anonymous namespace'::Make                         (anonymous namespace)::Make
 //   net::Run::<lambda_1>::operator()                    net::Run::{lambda_1}::operator()
 //   Pool<class net::Block>::Grow                        Pool<net::Block>::Grow
+//   _ZN3net4MakeEv, as of code that Clang compiles for mingw-w64 without debug information
+//                                                       net::Make()
 [[nodiscard]] std::string ItaniumSpelling(std::string_view name);
 
 }  // namespace leakgate

@@ -85,10 +85,7 @@ class NamedSymbol {
   [[nodiscard]] std::string Name() {
     const wchar_t* const name = info().Name;
     const std::size_t most = std::min<std::size_t>(info().NameLen, kMostName);
-    const std::string text = Utf8Of(std::wstring(name, std::find(name, name + most, L'\0')));
-    // What has no debug information is known by the linker's name, which is mingw-w64's in what
-    // Clang builds for it.
-    return text.starts_with("_Z") ? Demangle(text) : ItaniumSpelling(text);
+    return ItaniumSpelling(Utf8Of(std::wstring(name, std::find(name, name + most, L'\0'))));
   }
 
  private:

@@ -26,6 +26,11 @@ TEST(MsvcNamesTest, PutsLambdasIntoBraces) {
             "net::Run::{lambda_1}::operator()");
 }
 
+TEST(MsvcNamesTest, DemanglesWhatHasOnlyItsLinkersName) {
+  EXPECT_EQ(ItaniumSpelling("_Znwy"), "operator new(unsigned long long)");
+  EXPECT_EQ(ItaniumSpelling("_ZN3net4MakeEv"), "net::Make()");
+}
+
 TEST(MsvcNamesTest, LeavesKeysOfTypesOut) {
   EXPECT_EQ(ItaniumSpelling("Pool<class net::Block,enum Kind>::Grow"),
             "Pool<net::Block, Kind>::Grow");

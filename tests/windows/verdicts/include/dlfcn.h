@@ -6,7 +6,8 @@
 
 // "$ORIGIN/libNAME.so" is NAME.dll beside the program, where Windows looks first.
 #define dlopen(path, flags) LoadLibraryA(LibraryName(path).c_str())
-#define dlsym(library, name) reinterpret_cast<void*>(GetProcAddress(static_cast<HMODULE>(library), name))
+#define dlsym(library, name) \
+  reinterpret_cast<void*>(GetProcAddress(static_cast<HMODULE>(library), name))
 #define dlclose(library) FreeLibrary(static_cast<HMODULE>(library))
 #define dlerror() GetLastError()
 

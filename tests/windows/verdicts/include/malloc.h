@@ -1,5 +1,5 @@
-// For fixtures that call functions of POSIX or GNU which Windows does not have: each by what Windows has instead. They are
-// macros, so that the line that calls is the fixture's.
+// For fixtures that call functions of POSIX or GNU which Windows does not have: each by what
+// Windows has instead. They are macros, so that the line that calls is the fixture's.
 #pragma once
 #include_next <malloc.h>
 
@@ -16,6 +16,6 @@ using ::_aligned_malloc;
 // What these return is freed by std::free, so it is no block of _aligned_malloc's.
 #define reallocarray(block, count, bytes) std::realloc(block, (count) * (bytes))
 #define valloc(bytes) std::malloc(bytes)
-#define asprintf(text, ...)                                                                  \
+#define asprintf(text, ...)                                                               \
   (*(text) = static_cast<char*>(std::malloc(std::snprintf(nullptr, 0, __VA_ARGS__) + 1)), \
    std::sprintf(*(text), __VA_ARGS__))
