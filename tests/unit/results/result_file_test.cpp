@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runner/base/path_text.h"
 #include "runner/results/merged_runs.h"
 #include "tests/support/processor_time.h"
 #include "tests/unit/results/reports.h"
@@ -30,7 +31,7 @@ class ResultFileTest : public merging::ReportsTest {
     const auto runs = Scan(text);
     if (runs) return "no error";
     EXPECT_EQ(runs.error().exit_code, ExitCode::kUsage);
-    const std::string file = (directory_ / "report.json").string();
+    const std::string file = PathText(directory_ / "report.json");
     EXPECT_THAT(runs.error().message, StartsWith(file));
     return runs.error().message.substr(file.size());
   }
