@@ -36,11 +36,12 @@ BeginTimes BeginTimesOf(const UniqueFd& process) {
   return {earliest, std::min(now, earliest + kLongestTick)};
 }
 
-// The system may tell of a process before that has its image.
+// The system may tell of a process before that has its image: Wine does, on a busy machine by far.
 void AwaitImage(const UniqueFd& process, int pid) {
-  constexpr int kAttempts = 200;
+  constexpr std::chrono::seconds kLongest(10);
   constexpr DWORD kPauseMs = 1;
-  for (int i = 0; i < kAttempts && ImageOf(pid).empty(); ++i) {
+  const auto begin = std::chrono::steady_clock::now();
+  while (ImageOf(pid).empty() && std::chrono::steady_clock::now() - begin < kLongest) {
     if (WaitForSingleObject(HandleOf(process), kPauseMs) != WAIT_TIMEOUT) return;
   }
 }
