@@ -114,11 +114,11 @@ void Judge(RegionFile& file) {
                                  .variables = variables,
                                  .binary_name = "fuzz"};
   WindowJudge judge(file.reader(), file.pid(), around);
-  std::map<std::uint32_t, WindowResult> results;
+  WindowResults results;
   const std::uint32_t count = std::min(file.reader().WindowCount(), 16U);
   for (std::uint32_t id = 1; id < count; ++id) {
     const WindowCopy window = file.reader().Window(id);
-    results[id] = judge.Judge(window, {});
+    results.Put(id, judge.Judge(window, {}));
     judge.EndSuite(id, results);
   }
   judge.EndIteration(0, results);
