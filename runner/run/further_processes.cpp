@@ -52,8 +52,11 @@ HelloReply FurtherProcesses::OnExecuted(const ControlPeer& peer) {
   const std::lock_guard lock(mutex_);
   NoteReplaced(pid);
   const std::string path = ProgramOf(pid);
-  const bool are_test_binaries = BoundariesOf(path) != BoundarySource::kNone &&
-                                 BoundariesOf(program_.image()) != BoundarySource::kNone;
+  // A process of which nothing can be known any more may have run tests.
+  const bool may_run_tests =
+      BoundariesOf(path) != BoundarySource::kNone || (peer.began && path.empty());
+  const bool are_test_binaries =
+      may_run_tests && BoundariesOf(program_.image()) != BoundarySource::kNone;
   if (!are_test_binaries || IsSwitchedOff(pid) || IsStartedByTest(peer)) return {};
   if (peer.began) return NoteUntraced(path);
   return Trace(Kind::kExecuted, pid, path, program_.CurrentWindow().id);
@@ -62,7 +65,7 @@ HelloReply FurtherProcesses::OnExecuted(const ControlPeer& peer) {
 HelloReply FurtherProcesses::NoteUntraced(const std::string& path) {
   auto process = std::make_unique<Process>();
   process->kind = Kind::kExecuted;
-  process->child.image = FileNameIn(path);
+  process->child.image = path.empty() ? "of an unknown program" : FileNameIn(path);
   process->problem = "what a program starts is not traced on this system; run leakgate on it";
   processes_.push_back(std::move(process));
   return {};

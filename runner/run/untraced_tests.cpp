@@ -63,6 +63,12 @@ std::vector<std::string> UntracedTests::Doubts() const {
                     "leakgate on the test binary itself (leakgate run -- {})",
                     path, FileNameIn(program), path));
   }
+  if (has_unknown_) {
+    lines.push_back(
+        fmt::format("a process that {} started had ended before it could be read, and may have run "
+                    "tests; run leakgate on the test binary itself",
+                    FileNameIn(program_)));
+  }
   return lines;
 }
 

@@ -28,7 +28,10 @@ class UntracedTests {
   void OnHello(int pid);
   void OnExec(const ReportedExec& told);
 
-  // Returns a line for each test binary.
+  // Called for a process that had ended before anything of it could be read.
+  void NoteUnknown() { has_unknown_ = has_unknown_ || is_watching_; }
+
+  // Returns a line for each test binary, and for all that may have been one.
   [[nodiscard]] std::vector<std::string> Doubts() const;
 
  private:
@@ -40,6 +43,7 @@ class UntracedTests {
   const ProgramFile& Inspect(const std::string& path);
 
   bool is_watching_ = false;
+  bool has_unknown_ = false;
   int pid_ = 0;                                  // the program under test
   std::string program_;                          // its image
   std::map<std::string, ProgramFile> known_;     // by path

@@ -86,7 +86,12 @@ void ControlServer::Serve() {
     if (event != JOB_OBJECT_MSG_NEW_PROCESS || static_cast<int>(first) == pid) continue;
     const UniqueFd process = OwnHandle(OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE,
                                                    FALSE, static_cast<DWORD>(pid)));
-    if (!process) continue;
+    if (!process) {
+      // It has ended, and nobody keeps it: what it was cannot be known.
+      const auto now = std::chrono::steady_clock::now();
+      (void)handlers_.on_hello({.pid = pid, .uid = EffectiveUser(), .began = BeginTimes{now, now}});
+      continue;
+    }
     const BeginTimes began = BeginTimesOf(process);
     AwaitImage(process, pid);
     const bool is_of_other_runner =
