@@ -151,6 +151,14 @@ struct SignalStack {
   std::uint64_t bytes;
 };
 
+// What Windows' EncodePointer makes of the addresses 0 and 1: it flips some bits of a pointer, and
+// rotates them all. Both are the same if the system has no such function.
+struct EncodedPointers {
+  std::uint64_t of_zero;
+  std::uint64_t of_one;
+};
+static_assert(sizeof(EncodedPointers) == 16);
+
 struct alignas(64) RegionHeader {
   // Written by the runner, before launch.
   std::uint64_t magic;
@@ -203,6 +211,7 @@ struct alignas(64) RegionHeader {
   // The following is written before `agent_state`.
   std::uint32_t has_own_operators;  // 1 if the program replaces operators new and delete
   KeptRange kept_ranges[kKeptRanges];
+  EncodedPointers encoded_pointers;
 };
 static_assert(sizeof(RegionHeader) == 384);
 

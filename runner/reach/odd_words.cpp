@@ -79,17 +79,26 @@ const char* TextOf(OddWay way) {
       return "by a pointer one past the end";
     case OddWay::kBeforeBegin:
       return "by a pointer in front of its begin";
+    case OddWay::kEncoded:
+      return "by a pointer that EncodePointer has encoded";
     case OddWay::kBoxed:
       return "by a pointer that is shifted, swapped, complemented, tagged or in halves";
   }
   return "";
 }
 
+PointerCode PointerCode::Of(const EncodedPointers& encoded) {
+  const Bits one = encoded.of_zero ^ encoded.of_one;
+  if (!std::has_single_bit(one)) return {};
+  return {.flipped = encoded.of_zero, .rotated = std::countr_zero(one)};
+}
+
 OddWords::OddWords(std::span<const LiveBlock> blocks, const BlockIndex& all,
-                   std::vector<std::uint32_t> wanted)
+                   std::vector<std::uint32_t> wanted, PointerCode code)
     : blocks_(blocks),
       all_(all),
       wanted_(std::move(wanted)),
+      code_(code),
       stretched_(Stretch(blocks_, wanted_)) {
   if (wanted_.empty()) return;
   lowest_ = stretched_.begin(0);
@@ -168,6 +177,7 @@ OddHit OddWords::HitOn(std::uint32_t number, std::uint64_t word, OddWay way) con
   if (is_inside) return {number, way};
   // A block of no bytes is known by its address alone.
   if (way != OddWay::kNone && word == begin) return {number, way};
+  if (way == OddWay::kEncoded) return {};
   if (all_.Find(word) != BlockIndex::kNone) return {};
   if (word == end && way == OddWay::kNone) return {number, OddWay::kPastTheEnd};
   if (word == end && end % kAllocatorAlignment != 0) return {number, way};

@@ -11,6 +11,7 @@
 //                  pointer leads near the block's begin, or to its end
 //   kPastTheEnd    the first byte behind the block
 //   kBeforeBegin   up to eight bytes in front of it, as for an array that is counted from 1
+//   kEncoded       an aligned word that Windows' EncodePointer has made
 //   kBoxed         an aligned word: with its bytes in reverse order, complemented, shifted right by
 //                  3 or 4 bits or left by one, or with a tag of 17 bits; or two words that have
 //                  half of it each, as makecontext's arguments are. The pointer leads to the
@@ -27,6 +28,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -38,10 +40,30 @@
 
 namespace leakgate {
 
-enum class OddWay : std::uint8_t { kNone, kUnaligned, kTagged, kPastTheEnd, kBeforeBegin, kBoxed };
+enum class OddWay : std::uint8_t {
+  kNone,
+  kUnaligned,
+  kTagged,
+  kPastTheEnd,
+  kBeforeBegin,
+  kEncoded,
+  kBoxed
+};
 
 // Returns "by a pointer that is not aligned", say; an empty text for kNone.
 [[nodiscard]] const char* TextOf(OddWay way);
+
+// Decodes what EncodePointer has made.
+struct PointerCode {
+  std::uint64_t flipped = 0;
+  int rotated = 0;
+
+  // Returns {}, which changes nothing, if they have not been made in the known way.
+  [[nodiscard]] static PointerCode Of(const EncodedPointers& encoded);
+  [[nodiscard]] std::uint64_t Decode(std::uint64_t word) const {
+    return std::rotr(word ^ flipped, rotated);
+  }
+};
 
 struct OddHit {
   std::uint32_t block = 0;
@@ -53,9 +75,9 @@ struct OddHit {
 class OddWords {
  public:
   // Finds blocks among those whose numbers are in `wanted`, which is sorted. `all` is the index of
-  // all blocks. The arguments but `wanted` must outlive the object.
+  // all blocks, and `code` the process's own. `blocks` and `all` must outlive the object.
   OddWords(std::span<const LiveBlock> blocks, const BlockIndex& all,
-           std::vector<std::uint32_t> wanted);
+           std::vector<std::uint32_t> wanted, PointerCode code = {});
 
   // Calls `use(index, hit)` for each block to which a word that begins in words[index] leads.
   // `next` is the word behind the last one: 0 if there is none.
@@ -76,6 +98,7 @@ class OddWords {
       tried = found + 1;
     }
     TryWord(last, words[last], next, use);
+    if (code_.flipped != 0) TryEncoded(words, use);
     TryBoxes(words, use);
   }
 
@@ -85,22 +108,32 @@ class OddWords {
 
   static constexpr std::uint64_t kAddressMask = (1ULL << 48) - 1;
 
+  template <typename Use>
+  void TryAs(OddWay way, std::size_t index, std::uint64_t word, Use use) const {
+    if (word - lowest_ >= extent_) return;
+    for (const OddHit& hit : HitsOf(word, way)) {
+      if (hit.way != OddWay::kNone) use(index, hit);
+    }
+  }
+
   // `low` is words[index], and `high` the word behind it.
   template <typename Use>
   void TryWord(std::size_t index, std::uint64_t low, std::uint64_t high, Use use) const {
     if ((low | high) == 0) return;
-    const auto try_word = [&](std::uint64_t word, OddWay way) {
-      if (word - lowest_ >= extent_) return;
-      for (const OddHit& hit : HitsOf(word, way)) {
-        if (hit.way != OddWay::kNone) use(index, hit);
-      }
-    };
+    const auto try_word = [&](std::uint64_t word, OddWay way) { TryAs(way, index, word, use); };
     try_word(low, OddWay::kNone);
     const std::uint64_t without_high_tag = low & kAddressMask;
     if (without_high_tag != low) try_word(without_high_tag, OddWay::kTagged);
     try_word(low >> 16, OddWay::kTagged);
     for (unsigned bits = 8; bits < 64; bits += 8) {
       try_word(low >> bits | high << (64 - bits), OddWay::kUnaligned);
+    }
+  }
+
+  template <typename Use>
+  void TryEncoded(std::span<const std::uint64_t> words, Use use) const {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      TryAs(OddWay::kEncoded, i, code_.Decode(words[i]), use);
     }
   }
 
@@ -113,7 +146,7 @@ class OddWords {
     for (std::size_t i = 0; (i = FindBoxed(words, i)) < words.size(); ++i) {
       for (const Unboxing unbox : forms_) {
         const std::uint64_t word = unbox(words[i]);
-        if (word != words[i] && word - lowest_ < extent_) TryBoxed(i, word, use);
+        if (word != words[i]) TryAs(OddWay::kBoxed, i, word, use);
       }
       if (words[i] != high_half_) continue;
       if (i > 0) TryHalf(words, i - 1, use);
@@ -125,13 +158,7 @@ class OddWords {
     // As an int, it has its sign in the other bits.
     const std::uint64_t word = high_half_ << 32 | (words[index] & 0xFFFF'FFFF);
     const std::uint64_t rest = words[index] >> 32;
-    if ((rest == 0 || rest == 0xFFFF'FFFF) && word - lowest_ < extent_) TryBoxed(index, word, use);
-  }
-  template <typename Use>
-  void TryBoxed(std::size_t index, std::uint64_t word, Use use) const {
-    for (const OddHit& hit : HitsOf(word, OddWay::kBoxed)) {
-      if (hit.way != OddWay::kNone) use(index, hit);
-    }
+    if (rest == 0 || rest == 0xFFFF'FFFF) TryAs(OddWay::kBoxed, index, word, use);
   }
   void ChooseForms(std::uint64_t highest);
 
@@ -148,6 +175,7 @@ class OddWords {
   std::span<const LiveBlock> blocks_;
   const BlockIndex& all_;
   std::vector<std::uint32_t> wanted_;
+  PointerCode code_;
   BlockIndex stretched_;  // the wanted blocks, with what is in front of them and behind them
   std::uint64_t lowest_ = 0;
   std::uint64_t extent_ = 0;

@@ -158,12 +158,12 @@ void ReachMarker::MarkOddlyFrom(std::uint32_t block, const OddWords& odd) {
   }
 }
 
-void ReachMarker::MarkOddly(const ForEachRoots& for_each_roots) {
+void ReachMarker::MarkOddly(const ForEachRoots& for_each_roots, PointerCode code) {
   std::vector<std::uint32_t> unmarked;
   for (std::uint32_t block = 0; block < blocks_.size(); ++block) {
     if (!IsMarked(block) && !IsKnownLost(block)) unmarked.push_back(block);
   }
-  const OddWords odd(Objects(), index_, std::move(unmarked));
+  const OddWords odd(Objects(), index_, std::move(unmarked), code);
   const auto add = [&](Words words, std::uint64_t next, RootPlace place, WordRule rule) {
     odd.ForEachHit(words, next, [&](std::size_t i, const OddHit& hit) {
       if (IsMarked(hit.block) || !MayHoldFrom(hit.way, hit.block)) return;

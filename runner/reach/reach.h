@@ -131,7 +131,7 @@ class ReachMarker {
 
   // Marks the blocks to which odd words of the roots and of marked blocks lead, and what these
   // reach. Reads each word once. REQUIRES: Mark() has been called for the same roots.
-  void MarkOddly(const ForEachRoots& for_each_roots);
+  void MarkOddly(const ForEachRoots& for_each_roots, PointerCode code = {});
 
   // Returns the reach of each candidate, in their order. REQUIRES: Mark() has been called since
   // the last roots were added.

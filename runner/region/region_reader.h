@@ -99,6 +99,7 @@ class RegionReader {
   // Returns the parts of the agent's module that hold memory of the program, as the header has
   // them; what is not there is empty.
   [[nodiscard]] std::vector<KeptRange> KeptRanges() const;
+  [[nodiscard]] EncodedPointers PointersEncoded() const;
 
   // The mappings that the program has made and not unmapped, and the stacks of its threads, sorted
   // by address. A range that moves to another owner during the call may be returned twice.

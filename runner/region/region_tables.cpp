@@ -233,6 +233,8 @@ std::vector<KeptRange> RegionReader::KeptRanges() const {
   return kept;
 }
 
+EncodedPointers RegionReader::PointersEncoded() const { return CopyOf(&Header().encoded_pointers); }
+
 std::vector<OwnRange> RegionReader::OwnRanges() const {
   std::vector<OwnRange> ranges;
   const std::uint32_t count = LoadCount(Header().own_range_count, kMaxOwnRanges);

@@ -251,7 +251,7 @@ class Look {
   }
 
   void MarkFromOddWords() {
-    marker_->MarkOddly([&](const UseRoots& use) {
+    const auto for_each_word = [&](const UseRoots& use) {
       for (const auto* const roots : {&process_.roots, &process_.more_roots}) {
         for (const RootRange& root : *roots) {
           memory_.ForEachPart(root.range, [&](std::uint64_t address, Words words) {
@@ -265,7 +265,8 @@ class Look {
           use({Words(&word, 1), {.tid = thread.tid}});
         }
       }
-    });
+    };
+    marker_->MarkOddly(for_each_word, PointerCode::Of(request_.region.PointersEncoded()));
   }
 
   [[nodiscard]] bool IsBetweenBlocks(std::uint64_t address) const {

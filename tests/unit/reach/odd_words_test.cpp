@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <bit>
+
 #include "runner/reach/reach.h"
 #include "tests/unit/reach/live_blocks.h"
 
@@ -15,12 +17,13 @@ constexpr std::uint64_t kHeap = 0x7F12'3456'0000;
 
 // Returns what two words of memory lead to, among blocks that are all lost.
 std::vector<OddHit> HitsOf(std::vector<LiveBlock> blocks, std::uint64_t first,
-                           std::uint64_t second = 0, std::vector<std::uint32_t> wanted = {}) {
+                           std::uint64_t second = 0, std::vector<std::uint32_t> wanted = {},
+                           PointerCode code = {}) {
   if (wanted.empty()) {
     for (std::uint32_t i = 0; i < blocks.size(); ++i) wanted.push_back(i);
   }
   const BlockIndex index(blocks);
-  const OddWords odd(blocks, index, wanted);
+  const OddWords odd(blocks, index, wanted, code);
   std::vector<OddHit> hits;
   odd.ForEachHit(std::vector<std::uint64_t>{first, second}, 0,
                  [&](std::size_t, const OddHit& hit) { hits.push_back(hit); });
@@ -48,6 +51,35 @@ TEST(OddWordsTest, FindsAPointerWithATagInItsHighOrLowBits) {
   EXPECT_THAT(HitsOf({BlockAt(kHeap, 100)}, kHeap << 16 | 0xBEEF),
               testing::Contains(By(OddWay::kTagged)));
   EXPECT_THAT(HitsOf({BlockAt(kHeap, 1)}, kHeap | 5), ElementsAre(By(OddWay::kTagged)));
+}
+
+// EncodePointer as Windows and Wine have it.
+std::uint64_t EncodedBy(std::uint64_t cookie, int rotated, std::uint64_t address) {
+  return std::rotr(address ^ cookie, rotated);
+}
+
+TEST(OddWordsTest, FindsAnEncodedPointerIntoABlock) {
+  constexpr std::uint64_t kCookie = 0x1122'3344'9ABC'DEF5;
+  for (const int rotated : {0, 1, 17, 63}) {
+    const auto encode = [&](std::uint64_t address) { return EncodedBy(kCookie, rotated, address); };
+    const PointerCode code = PointerCode::Of({.of_zero = encode(0), .of_one = encode(1)});
+    const auto hits_of = [&](std::uint64_t address) {
+      return HitsOf({BlockAt(kHeap, 100)}, 42, encode(address), {}, code);
+    };
+    EXPECT_THAT(hits_of(kHeap), ElementsAre(OddHit{0, OddWay::kEncoded})) << rotated;
+    EXPECT_THAT(hits_of(kHeap + 99), ElementsAre(OddHit{0, OddWay::kEncoded})) << rotated;
+    EXPECT_THAT(hits_of(kHeap + 100), IsEmpty()) << rotated;
+    EXPECT_THAT(hits_of(kHeap - 1), IsEmpty()) << rotated;
+    EXPECT_THAT(hits_of(0), IsEmpty()) << rotated;
+  }
+}
+
+TEST(OddWordsTest, DecodesNothingWhoseCodeItDoesNotKnow) {
+  constexpr std::uint64_t kFlipped = 0x1122'3344'9ABC'DEF5;
+  for (const std::uint64_t of_one : {kFlipped, kFlipped ^ 3}) {
+    const PointerCode code = PointerCode::Of({.of_zero = kFlipped, .of_one = of_one});
+    EXPECT_THAT(HitsOf({BlockAt(kHeap, 100)}, 42, kHeap ^ kFlipped, {}, code), IsEmpty());
+  }
 }
 
 TEST(OddWordsTest, FindsBoxedPointersAmongManyBlocks) {

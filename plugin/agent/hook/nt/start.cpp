@@ -90,6 +90,14 @@ void NoteOwnImage(const Image& agent) {
   NoteOwnMemory(reinterpret_cast<const void*>(agent.base()), agent.bytes());
 }
 
+// The runner cannot ask this of another process.
+void NoteEncodedPointers() {
+  const auto encode = [](std::uint64_t address) {
+    return reinterpret_cast<std::uint64_t>(::EncodePointer(reinterpret_cast<void*>(address)));
+  };
+  g_region.header().encoded_pointers = {.of_zero = encode(0), .of_one = encode(1)};
+}
+
 constexpr std::size_t kCanaryBytes = 1234;
 
 void FreeCanary(void* canary) { ::LocalFree(canary); }
@@ -102,6 +110,7 @@ void StartTracing(const NtAgentBlock& block, std::uint64_t agent) {
   KeepHandles(block);
   NoteOwnMemory(g_region.base, region_offset::kEnd);
   NoteOwnImage(Image(agent));
+  NoteEncodedPointers();
   g_on_wake = WalkHeapsIfWanted;
   g_on_library_gone = [] { g_modules.ModulesMayHaveGone(); };
   if (!StartLibraryList() || !StartTables()) return Fail(AgentFailure::kNoMemory);
