@@ -90,6 +90,7 @@ bool HasCallSiteOfItsOwn(const Finding& finding) {
 CallSite MakeSite(ResolvedStack resolved) {
   CallSite site;
   site.kind = KindSeenByUser(resolved.frames);
+  site.has_debug_header = FindAllocatorCall(resolved.frames).is_debug;
   Finding& finding = site.finding;
   std::erase_if(resolved.frames, IsAgentFrame);
   finding.stack = std::move(resolved.frames);
@@ -141,6 +142,13 @@ const CallSite& CallSites::Of(std::uint32_t stack) { return Find(stack, resolve_
 
 const CallSite& CallSites::BySymbols(std::uint32_t stack) {
   return by_symbols_ == nullptr ? Of(stack) : Find(stack, by_symbols_, known_by_symbols_);
+}
+
+LiveBlock CallSites::UsersPart(LiveBlock block) {
+  if (block.size_bytes < kDebugBytes || !Of(block.stack).has_debug_header) return block;
+  block.address += kDebugHeaderBytes;
+  block.size_bytes -= kDebugBytes;
+  return block;
 }
 
 bool CallSites::MayBeUsers(std::uint32_t stack) {
@@ -373,7 +381,9 @@ std::vector<Finding> GroupFindings(const std::vector<LiveBlock>& blocks,
       entry->second = MakeFinding(site, blocks[i], known);
       SetLeading(known.leading, sites, entry->second);
     }
-    entry->second.amount += Amount{static_cast<std::int64_t>(blocks[i].size_bytes), 1};
+    std::uint64_t bytes = blocks[i].size_bytes;
+    if (site.has_debug_header && bytes >= kDebugBytes) bytes -= kDebugBytes;
+    entry->second.amount += Amount{static_cast<std::int64_t>(bytes), 1};
     if (entry->second.contents.empty()) entry->second.contents = known.contents;
     if (site.is_shared) shared.Add(entry->second, stack);
   }

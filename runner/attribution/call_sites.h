@@ -38,8 +38,9 @@ struct CallSite {
   Finding finding;                     // without amounts
   std::optional<AllocationKind> kind;  // nullopt if each block has its own kind
   SharedText text;                     // equal for all stacks that read the same
-  SharedStack own_frame;   // the user frame alone; empty if it has no call site of its own
-  bool is_shared = false;  // by stacks that differ from it
+  SharedStack own_frame;          // the user frame alone; empty if it has no call site of its own
+  bool has_debug_header = false;  // each of its blocks has one (kDebugBytes)
+  bool is_shared = false;         // by stacks that differ from it
 };
 
 // Returns what else must be equal for stacks to share a call site: a text of what budgets say about
@@ -67,6 +68,9 @@ class CallSites {
   // Returns false if the blocks of `stack` are the framework's for certain: no function of the
   // user's that was inlined can change that (framework_rules.h).
   [[nodiscard]] bool MayBeUsers(std::uint32_t stack);
+
+  // Returns the part of a block that is the user's: all of it but a debug runtime's header.
+  [[nodiscard]] LiveBlock UsersPart(LiveBlock block);
 
   // Returns the text in memory that all call sites' texts of the same words share.
   [[nodiscard]] SharedText Shared(std::string text) { return texts_.Of(std::move(text)); }

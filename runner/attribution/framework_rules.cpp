@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "runner/attribution/code_owner.h"
+#include "runner/base/path_text.h"
 #include "runner/symbols/name_text.h"
 
 namespace leakgate {
@@ -241,6 +242,16 @@ const FrameworkRule* MatchStartUp(Frames stack, UnwindEnd end) {
 
 }  // namespace
 
+namespace {
+
+// By its library, or linked in.
+bool IsOfDebugRuntime(const Frame& frame) {
+  return FileNameIn(frame.module) == "ucrtbased.dll" || frame.function.ends_with("_dbg") ||
+         frame.function.starts_with("heap_alloc_dbg");
+}
+
+}  // namespace
+
 AllocatorCall FindAllocatorCall(std::span<const Frame> stack) {
   if (stack.empty() || !IsProgramOfWindows(stack.front().module)) return {};
   const std::size_t count = CountCLibraryFrames(stack);
@@ -250,7 +261,12 @@ AllocatorCall FindAllocatorCall(std::span<const Frame> stack) {
       std::find_if(std::begin(kWindowsAllocators), std::end(kWindowsAllocators),
                    [&](const WindowsAllocator& allocator) { return allocator.function == called; });
   if (found == std::end(kWindowsAllocators)) return {};
-  return {count, found->kind};
+  // The runtime's own allocator, which it has as well, adds nothing.
+  const bool is_debug =
+      !called.ends_with("_base") &&
+      std::any_of(stack.begin(), stack.begin() + static_cast<std::ptrdiff_t>(count),
+                  [](const Frame& frame) { return IsOfDebugRuntime(frame); });
+  return {count, found->kind, is_debug};
 }
 
 std::optional<std::string> MatchFrameworkRule(const std::vector<Frame>& stack, UnwindEnd end) {

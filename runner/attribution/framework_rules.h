@@ -59,7 +59,12 @@ struct FrameworkRule {
 struct AllocatorCall {
   std::size_t frames = 0;  // that many, of a function that makes a block for its caller; 0: none
   std::optional<AllocationKind> kind;
+  bool is_debug = false;  // by the debug C runtime, which puts a header before the block
 };
+// The bytes that the debug C runtime adds before and behind a block: "CRT debug heap details" in
+// Microsoft's documentation.
+inline constexpr std::uint64_t kDebugHeaderBytes = 48;
+inline constexpr std::uint64_t kDebugBytes = kDebugHeaderBytes + 4;
 [[nodiscard]] AllocatorCall FindAllocatorCall(std::span<const Frame> stack);
 
 // Returns the name of the rule that matches a block allocated at `stack` (innermost frame first;

@@ -577,7 +577,7 @@ void WindowJudge::ChargeLost(const Look& look, LossMoment moment, WindowResults&
     const auto [known, is_new] = lost_.try_emplace(block.address, one);
     if (!is_new && IsSameBlock(known->second.block, block)) continue;
     if (IsUsers(sites_.Of(block.stack).finding)) {
-      contents.Read(block, facts);
+      contents.Read(sites_.UsersPart(block), facts);
       one.contents = facts.contents;
       lost[block.window].push_back(one);
     }
@@ -639,7 +639,7 @@ void WindowJudge::NoteLost(WindowEvidence& evidence) {
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
     BlockFacts& facts = evidence.facts[i];
     if (!IsLost(facts.reach)) continue;
-    contents.Read(evidence.blocks[i], facts);
+    contents.Read(sites_.UsersPart(evidence.blocks[i]), facts);
     lost_.insert_or_assign(evidence.blocks[i].address,
                            LostBlock{evidence.blocks[i], facts.reach, LossMoment::kInWindow,
                                      facts.leading, facts.holder, facts.contents});

@@ -10,6 +10,7 @@
 
 #include "runner/reach/candidates.h"
 #include "runner/reach/holders.h"
+#include "runner/reach/nt/debug_heap.h"
 #include "runner/reach/nt/root_namer.h"
 #include "runner/reach/nt/root_ranges.h"
 #include "runner/reach/nt/stopped_process.h"
@@ -57,7 +58,7 @@ class Look {
     marker_.emplace(
         process_.heap.blocks, std::move(live),
         [this](std::uint64_t begin, std::uint64_t end) { return memory_.At(begin, end); },
-        HeaderBytesOf(request, process_.heap.blocks));
+        HeaderBytes());
     LeaveOutKnownLost();
     process_.roots = FindRoots(Sources());
     if (request.ignored != nullptr) LeaveOut(*request.ignored);
@@ -151,6 +152,12 @@ class Look {
             process_.threads,    process_.heap,
             process_.own_ranges, process_.kept_ranges,
             process_.declared,   process_.walked_heaps ? &*process_.walked_heaps : nullptr};
+  }
+
+  [[nodiscard]] std::vector<std::uint64_t> HeaderBytes() {
+    std::vector<std::uint64_t> bytes = HeaderBytesOf(request_, process_.heap.blocks);
+    AddDebugHeaders(process_.heap.blocks, memory_, bytes);
+    return bytes;
   }
 
   void LeaveOutKnownLost() {

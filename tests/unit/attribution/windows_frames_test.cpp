@@ -85,6 +85,31 @@ TEST(WindowsFramesTest, TellWhichOperatorTheUserCalled) {
   EXPECT_EQ(sites.Of(1).kind, AllocationKind::kNewArray);
 }
 
+TEST(WindowsFramesTest, LeaveTheDebugRuntimesHeaderOut) {
+  const std::vector<Frame> by_library = {
+      InSystem("ntdll.dll", "RtlAllocateHeap"), InSystem("ucrtbased.dll", "_malloc_dbg"),
+      InSystem("ucrtbased.dll", "malloc"), InProgram("net::Open()", "malloc")};
+  EXPECT_TRUE(FindAllocatorCall(by_library).is_debug);
+  EXPECT_TRUE(
+      FindAllocatorCall(std::vector{InProgram("heap_alloc_dbg_internal"), InProgram("_malloc_dbg"),
+                                    InProgram("malloc"), InProgram("net::Open()")})
+          .is_debug)
+      << "linked in";
+  EXPECT_FALSE(FindAllocatorCall(std::vector{InSystem("ucrtbased.dll", "_malloc_base"),
+                                             InProgram("net::Open()", "_malloc_base")})
+                   .is_debug);
+  EXPECT_FALSE(
+      FindAllocatorCall(std::vector{InSystem("ucrtbase.dll", "malloc"), InProgram("net::Open()")})
+          .is_debug);
+  CallSites sites([&](std::uint32_t) { return ResolvedStack{by_library, UnwindEnd::kOutermost}; });
+  const LiveBlock users = sites.UsersPart({.address = 0x1000, .size_bytes = 76, .stack = 1});
+  EXPECT_EQ(users.address, 0x1030U);
+  EXPECT_EQ(users.size_bytes, 24U);
+  const std::vector<Finding> findings =
+      GroupFindings({{.address = 0x1000, .size_bytes = 76, .stack = 1}}, {}, sites);
+  EXPECT_EQ(findings.at(0).amount, (Amount{24, 1}));
+}
+
 TEST(WindowsFramesTest, TellNoAllocatorWhereTheUsersFunctionOnlyHasItsName) {
   EXPECT_EQ(FindAllocatorCall(std::vector{InProgram("net::calloc"), InProgram("main")}).frames, 0u);
   EXPECT_EQ(FindAllocatorCall(

@@ -258,6 +258,19 @@ def tests_in_other_processes(gate):
 
 
 @scenario
+def debug_runtime(gate):
+    """The debug runtime's list of all blocks holds none, and its headers are no part of them."""
+    gate.run("debug_runtime.exe", "--confirm", "off", expect=1)
+    found = {window["name"]: (window["verdict"], window["lost"]["blocks"], window["lost"]["bytes"], window["outstanding"]["bytes"])
+             for window in gate.report["windows"] if window["kind"] == "test"}
+    check(found == {"Debug.FreesAll": ("pass", 0, 0, 0), "Debug.Loses": ("over_budget", 1, 24, 24),
+                    "Debug.LosesAList": ("over_budget", 3, 72, 72), "Debug.Keeps": ("pass", 0, 0, 48),
+                    "Debug.FreesWhatWasKept": ("pass", 0, 0, 0)}, f"{found}")
+    [lost] = gate.window("Debug.Loses")["findings"]
+    check(lost["contents"].endswith(b"a node".hex() + "00" + "cd" * 9), lost["contents"])
+
+
+@scenario
 def reports(gate):
     done = gate("run", "--report", "json=r.json", "--report", "junit=r.xml", "--report", "sarif=r.sarif", "--report", "html=r.html",
                 "--", gate.fixtures / "suite.exe", "--gtest_filter=Gate.Loses:Gate.Passes")
