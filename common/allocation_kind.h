@@ -8,6 +8,9 @@ namespace leakgate {
 
 // Stored in four bits of a live slot (common/live_slot.h).
 enum class AllocationKind : std::uint8_t {
+  // By Windows' own functions, as HeapAlloc and CoTaskMemAlloc. The runner finds it by the call
+  // stack; no live slot has it.
+  kHeap = 0,
   kMalloc = 1,
   kCalloc = 2,
   kRealloc = 3,   // realloc and reallocarray

@@ -67,18 +67,30 @@ std::optional<AllocationKind> KindOfOperator(const Frame& frame) {
   return std::nullopt;
 }
 
+// Returns whether the innermost of the callers called operator new[]. Where that jumps to new, it
+// leaves no frame.
+bool CallsNewArray(std::span<const Frame> callers) {
+  const auto caller = std::find_if(callers.begin(), callers.end(),
+                                   [](const Frame& frame) { return !frame.inlined; });
+  if (caller == callers.end()) return false;
+  const std::string& called = caller->called_function;
+  return called.starts_with("_Zna") || called.starts_with("??_U");
+}
+
 // Returns the kind of what the user called; nullopt if it was no operator. A program's own operator
 // new calls malloc, and the runtime's new[] calls such a new. The agent's frames are between them.
 // On Windows, where the kind is recorded as malloc's, the C library's function is told as well.
 std::optional<AllocationKind> KindSeenByUser(const std::vector<Frame>& stack) {
   const AllocatorCall allocator = FindAllocatorCall(stack);
   std::optional<AllocationKind> outermost = allocator.kind;
-  for (const Frame& frame : std::span(stack).subspan(allocator.frames)) {
-    const std::optional<AllocationKind> kind = KindOfOperator(frame);
-    if (!kind && !IsAgentFrame(frame)) break;
+  std::span<const Frame> callers = std::span(stack).subspan(allocator.frames);
+  for (; !callers.empty(); callers = callers.subspan(1)) {
+    const std::optional<AllocationKind> kind = KindOfOperator(callers.front());
+    if (!kind && !IsAgentFrame(callers.front())) break;
     if (kind) outermost = kind;
   }
-  return outermost;
+  const bool is_array = outermost == AllocationKind::kNew && CallsNewArray(callers);
+  return is_array ? AllocationKind::kNewArray : outermost;
 }
 
 // If a test's last call was compiled to a jump, main is the user's first frame. It calls all of

@@ -169,11 +169,18 @@ constexpr WindowsAllocator kWindowsAllocators[] = {
     {"_recalloc_dbg", AllocationKind::kRealloc},
     {"_aligned_malloc", AllocationKind::kMemalign},
     {"_aligned_realloc", AllocationKind::kMemalign},
-    {"HeapAlloc", AllocationKind::kMalloc},
-    {"HeapReAlloc", AllocationKind::kRealloc},
-    {"LocalAlloc", AllocationKind::kMalloc},
-    {"GlobalAlloc", AllocationKind::kMalloc},
+    {"HeapAlloc", AllocationKind::kHeap},
+    {"HeapReAlloc", AllocationKind::kHeap},
+    {"LocalAlloc", AllocationKind::kHeap},
+    {"GlobalAlloc", AllocationKind::kHeap},
 };
+
+// Returns whether a C runtime of Windows', which may be linked in, asked the system for a block.
+bool IsOfCRuntime(const Frame& frame) {
+  if (OriginOfModule(frame.module) != FrameOrigin::kCLibrary) return IsOfCLibrary(frame);
+  const std::string dll = FoldedPath(frame.module.substr(frame.module.rfind('/') + 1));
+  return dll.starts_with("msvcr") || dll.starts_with("ucrtbase");
+}
 
 Frames WithoutAllocator(Frames stack) { return stack.subspan(FindAllocatorCall(stack).frames); }
 
@@ -240,10 +247,6 @@ const FrameworkRule* MatchStartUp(Frames stack, UnwindEnd end) {
   return FindRule(FrameworkMatch::kLibraryStartUp, LibraryName(library));
 }
 
-}  // namespace
-
-namespace {
-
 // By its library, or linked in.
 bool IsOfDebugRuntime(const Frame& frame) {
   return FileNameIn(frame.module) == "ucrtbased.dll" || frame.function.ends_with("_dbg") ||
@@ -254,13 +257,15 @@ bool IsOfDebugRuntime(const Frame& frame) {
 
 AllocatorCall FindAllocatorCall(std::span<const Frame> stack) {
   if (stack.empty() || !IsProgramOfWindows(stack.front().module)) return {};
+  const AllocatorCall none{
+      .kind = IsOfCRuntime(stack.front()) ? std::nullopt : std::optional(AllocationKind::kHeap)};
   const std::size_t count = CountCLibraryFrames(stack);
-  if (count == 0) return {};
+  if (count == 0) return none;
   const std::string called = CalledInCLibrary(stack, count);
   const auto* const found =
       std::find_if(std::begin(kWindowsAllocators), std::end(kWindowsAllocators),
                    [&](const WindowsAllocator& allocator) { return allocator.function == called; });
-  if (found == std::end(kWindowsAllocators)) return {};
+  if (found == std::end(kWindowsAllocators)) return none;
   // The runtime's own allocator, which it has as well, adds nothing.
   const bool is_debug =
       !called.ends_with("_base") &&

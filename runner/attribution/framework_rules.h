@@ -58,7 +58,7 @@ struct FrameworkRule {
 // system's heap for them, so the innermost frames are the C library's own.
 struct AllocatorCall {
   std::size_t frames = 0;  // that many, of a function that makes a block for its caller; 0: none
-  std::optional<AllocationKind> kind;
+  std::optional<AllocationKind> kind;  // nullopt: as recorded
   bool is_debug = false;  // by the debug C runtime, which puts a header before the block
 };
 // The bytes that the debug C runtime adds before and behind a block: "CRT debug heap details" in

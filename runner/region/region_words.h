@@ -27,6 +27,7 @@ struct WordTable<AllocationKind> {
       Named{AllocationKind::kMemalign, "memalign"},
       Named{AllocationKind::kNew, "new"},
       Named{AllocationKind::kNewArray, "new[]"},
+      Named{AllocationKind::kHeap, "heap"},
       Named{AllocationKind::kMapped, "mapped"},
       Named{AllocationKind::kMappedFile, "mapped file"},
       Named{AllocationKind::kMappedShared, "shared memory"},

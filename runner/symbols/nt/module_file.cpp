@@ -88,7 +88,11 @@ class PeModuleFile final : public ModuleFile {
     }
     if (call.function && !Code()(*call.function, 1).empty()) {
       const std::optional<std::uint64_t> slot = FindSlotOfStub(*call.function, Code());
-      if (slot) frame.called_function = NameOfSlot(*slot);
+      if (slot) {
+        frame.called_function = NameOfSlot(*slot);
+      } else if (std::string name = SymbolNameAt(*call.function); ReturnsBlock(name)) {
+        frame.called_function = std::move(name);  // of a runtime that is linked in
+      }
       return;
     }
     frame.calls_through_pointer = call.is_through_pointer;

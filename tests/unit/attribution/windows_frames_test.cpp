@@ -75,6 +75,29 @@ TEST(WindowsFramesTest, TellWhichFunctionOfTheCLibraryAllocated) {
   EXPECT_EQ(FindAllocatorCall(linked_in).kind, AllocationKind::kRealloc);
 }
 
+TEST(WindowsFramesTest, TellWindowsOwnAllocationsApartFromTheCLibrarys) {
+  const auto kind_of = [](std::vector<Frame> stack) { return FindAllocatorCall(stack).kind; };
+  EXPECT_EQ(kind_of({InProgram("net::Open()", "HeapAlloc")}), AllocationKind::kHeap);
+  EXPECT_EQ(kind_of({InSystem("KERNELBASE.dll", "LocalAlloc"), InProgram("net::Open()")}),
+            AllocationKind::kHeap);
+  EXPECT_EQ(kind_of({InSystem("ole32.dll", "CoTaskMemAlloc"), InProgram("net::Open()")}),
+            AllocationKind::kHeap);
+  EXPECT_EQ(kind_of({InSystem("UCRTBASE.dll", "_strdup"), InProgram("net::Open()")}), std::nullopt);
+  EXPECT_EQ(kind_of({In("f"), In("main")}), std::nullopt) << "of a program of Linux";
+}
+
+TEST(WindowsFramesTest, TellAnArrayOperatorThatJumpedToTheOther) {
+  CallSites sites([](std::uint32_t) {
+    Frame inlined = InProgram("net::Pool::Grow()");
+    inlined.inlined = true;
+    return ResolvedStack{
+        {InSystem("msvcrt.dll", "malloc"), InProgram("operator new(unsigned long long)", "malloc"),
+         inlined, InProgram("net::Open()", "_Znay")},
+        UnwindEnd::kOutermost};
+  });
+  EXPECT_EQ(sites.Of(1).kind, AllocationKind::kNewArray);
+}
+
 TEST(WindowsFramesTest, TellWhichOperatorTheUserCalled) {
   CallSites sites([](std::uint32_t) {
     return ResolvedStack{

@@ -124,6 +124,9 @@ def calls_of_windows(gate):
         check(lost == (number if name.startswith("Lost") else 0), f"{name}: {lost} bytes lost")
         check(not name.startswith("Lost") or lost > 0, f"{name}: nothing is lost")
         check(not name.startswith("Quiet") or window["verdict"] == "pass", f"{name}: {window['verdict']}")
+        kinds = {finding["kind"] for finding in window["findings"] if lost and finding["bytes"] == lost}
+        wanted = {"heap"} if name.startswith("Lost.") else {"new[]"} if lost else set()
+        check(kinds == wanted, f"{name}: {kinds} instead of {wanted}")
 
 
 @scenario
