@@ -1,0 +1,95 @@
+// The live blocks of a process that Windows' heap tracing tells of: events in, blocks with their
+// stacks out. Whatever lacks is counted (trace_losses.h); then the blocks prove nothing.
+//
+//   alloc A 64 bytes, its stack, free A, alloc B 10 bytes, its stack   -> B, 10 bytes, with its
+//   stack
+//
+// A stack belongs to the allocation or reallocation of its thread at its time. A reallocation that
+// moves a block is told as an allocation and a free, too; so it changes a block only in place.
+//
+// One thread: the consumer's, and after its end any other.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "runner/etw/event_order.h"
+#include "runner/etw/trace_event.h"
+#include "runner/etw/trace_losses.h"
+#include "runner/etw/trace_stacks.h"
+
+namespace leakgate {
+
+struct TracedBlock {
+  std::uint64_t address = 0;
+  std::uint64_t size_bytes = 0;
+  std::uint64_t heap = 0;
+  std::uint64_t time = 0;  // of its allocation
+  std::uint32_t thread = 0;
+  std::optional<std::uint32_t> stack = {};  // for Frames
+
+  bool operator==(const TracedBlock&) const = default;
+};
+
+class HeapTrace {
+ public:
+  explicit HeapTrace(std::uint32_t process) : process_(process) {}
+
+  void Add(const TraceEvent& event);
+
+  // Takes in what was held back for its order. Call it when the session has stopped; no Add after
+  // it.
+  void Finish();
+
+  // All below are REQUIRES: Finish was called.
+
+  [[nodiscard]] std::vector<TracedBlock> LiveBlocks() const;  // by address
+
+  // Of a block's stack; innermost first.
+  [[nodiscard]] std::span<const std::uint64_t> Frames(std::uint32_t stack) const {
+    return stacks_.Frames(stack);
+  }
+  [[nodiscard]] const TraceLosses& losses() const { return losses_; }
+
+  // How many events of the process' heaps were read. If none, then the session told nothing.
+  [[nodiscard]] std::uint64_t heap_events() const { return heap_events_; }
+
+ private:
+  // The blocks of one thread that wait for the stacks of one time, in order; 0 for those that
+  // need none.
+  struct Waiting {
+    std::uint64_t time = 0;
+    std::size_t next = 0;
+    std::vector<std::uint64_t> addresses;
+  };
+  struct Kept {
+    TracedBlock block;
+    std::uint64_t number = 0;  // of the event that made it
+  };
+
+  void AddStack(const EventStack& stack);
+  void Apply(const OrderedEvent& event);
+  void Allocate(const HeapOperation& operation);
+  void Reallocate(const HeapOperation& operation);
+  void Free(const HeapOperation& operation);
+  void WaitForStack(const HeapOperation& operation, std::uint64_t address);
+  void JoinStack(const HeapOperation& of, std::uint32_t stack);
+  bool IsLive(const Kept& kept) const;
+  TracedBlock* FindLive(std::uint64_t address);
+
+  std::uint32_t process_;
+  EventOrder order_;
+  TraceStacks stacks_;
+  std::unordered_map<std::uint64_t, Kept> blocks_;  // by address; some of destroyed heaps
+  std::unordered_map<std::uint64_t, std::uint64_t> destroyed_;  // by heap: the number of that event
+  std::unordered_map<std::uint32_t, Waiting> waiting_;          // by thread
+  std::vector<std::uint64_t> frames_;                           // of one stack
+  TraceLosses losses_;
+  std::uint64_t heap_events_ = 0;
+  std::uint64_t applied_ = 0;  // events, by which they are numbered
+};
+
+}  // namespace leakgate

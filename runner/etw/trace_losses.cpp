@@ -1,0 +1,36 @@
+#include "runner/etw/trace_losses.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+namespace leakgate {
+
+std::string DescribeLosses(const TraceLosses& losses) {
+  struct Reason {
+    std::uint64_t count;
+    std::string_view noun;
+    std::string_view text;
+  };
+  const Reason reasons[] = {
+      {losses.lost_events, "event", "lost"},
+      {losses.lost_buffers, "buffer", "lost"},
+      {losses.cut_events, "event", "cut short"},
+      {losses.unknown_events, "event", "of an unknown kind"},
+      {losses.late_events, "event", "out of order"},
+      {losses.unjoined_stacks, "stack", "of no known allocation"},
+      {losses.unkept_stacks, "stack", "too many to keep"},
+      {losses.blocks_without_stack, "live block", "without a stack"},
+      {losses.repeated_blocks, "block", "allocated where one was live"},
+      {losses.unknown_blocks, "block", "freed or resized, but never seen allocated"}};
+  std::string line;
+  for (const Reason& reason : reasons) {
+    if (reason.count == 0) continue;
+    if (!line.empty()) line += ", ";
+    line += fmt::format("{} {}{} {}", reason.count, reason.noun, reason.count == 1 ? "" : "s",
+                        reason.text);
+  }
+  return line;
+}
+
+}  // namespace leakgate
