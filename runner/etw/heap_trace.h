@@ -40,6 +40,12 @@ class HeapTrace {
 
   void Add(const TraceEvent& event);
 
+  // Adds what the session itself counted as lost.
+  void AddLost(std::uint64_t events, std::uint64_t buffers) {
+    losses_.lost_events += events;
+    losses_.lost_buffers += buffers;
+  }
+
   // Takes in what was held back for its order. Call it when the session has stopped; no Add after
   // it.
   void Finish();

@@ -1,0 +1,124 @@
+#include "tests/windows/etw/fake_kernel.h"
+
+#include <cstring>
+#include <mutex>
+
+namespace leakgate::test {
+namespace {
+
+FakeKernel fake;
+std::mutex mutex;  // of `fake`'s notes
+EVENT_TRACE_LOGFILEW log_file;
+HANDLE limited = CreateEventW(nullptr, TRUE, FALSE, nullptr);
+HANDLE played = CreateEventW(nullptr, TRUE, FALSE, nullptr);
+HANDLE stopped = CreateEventW(nullptr, TRUE, FALSE, nullptr);
+
+void Note(const char* call) {
+  const std::lock_guard lock(mutex);
+  // How often one flushes is a matter of time.
+  if (fake.calls.empty() || fake.calls.back() != call) fake.calls.emplace_back(call);
+}
+
+void Play(const MadeEvent& made) {
+  EVENT_RECORD record = {};
+  EVENT_HEADER& header = record.EventHeader;
+  std::memcpy(&header.ProviderId, &made.event.provider, sizeof(header.ProviderId));
+  header.EventDescriptor.Opcode = made.event.opcode;
+  header.ProcessId = made.event.process;
+  header.ThreadId = made.event.thread;
+  header.TimeStamp.QuadPart = static_cast<LONGLONG>(made.event.time);
+  header.Flags = made.event.pointer_bytes == 4 ? EVENT_HEADER_FLAG_32_BIT_HEADER
+                                               : EVENT_HEADER_FLAG_64_BIT_HEADER;
+  std::vector<std::byte> payload = made.payload;
+  record.UserData = payload.data();
+  record.UserDataLength = static_cast<USHORT>(payload.size());
+  record.UserContext = log_file.Context;
+  log_file.EventRecordCallback(&record);
+}
+
+}  // namespace
+
+FakeKernel& NewFakeKernel() {
+  for (const HANDLE event : {limited, played, stopped}) ResetEvent(event);
+  fake = {};
+  return fake;
+}
+
+void WaitUntilPlayed() { WaitForSingleObject(played, INFINITE); }
+
+std::filesystem::path FakeLibrary() {
+  std::wstring path(32768, L'\0');
+  path.resize(GetModuleFileNameW(nullptr, path.data(), static_cast<DWORD>(path.size())));
+  return path;
+}
+
+extern "C" {
+#define LEAKGATE_FAKE(name) __attribute__((dllexport)) name
+ULONG WINAPI FakeStart(TRACEHANDLE* session, EVENT_TRACE_PROPERTIES*, const wchar_t* name,
+                       const ULONG* processes, ULONG process_count, const StackTracingEvent* stacks,
+                       ULONG stack_count) __asm__("StartHeapTrace");
+ULONG WINAPI FakeUpdate(EVENT_TRACE_PROPERTIES*, const wchar_t* name, const ULONG* processes,
+                        ULONG process_count, const StackTracingEvent*,
+                        ULONG) __asm__("UpdateHeapTrace");
+ULONG WINAPI FakeControl(TRACEHANDLE, const wchar_t*, EVENT_TRACE_PROPERTIES* properties,
+                         ULONG code) __asm__("ControlTraceW");
+TRACEHANDLE WINAPI FakeOpen(EVENT_TRACE_LOGFILEW* log) __asm__("OpenTraceW");
+ULONG WINAPI FakeProcess(TRACEHANDLE*, ULONG, FILETIME*, FILETIME*) __asm__("ProcessTrace");
+ULONG WINAPI FakeClose(TRACEHANDLE) __asm__("CloseTrace");
+
+LEAKGATE_FAKE(ULONG)
+WINAPI FakeStart(TRACEHANDLE* session, EVENT_TRACE_PROPERTIES*, const wchar_t* name,
+                 const ULONG* processes, ULONG process_count, const StackTracingEvent* stacks,
+                 ULONG stack_count) {
+  Note("start");
+  fake.name = name;
+  fake.processes_at_start.assign(processes, processes + process_count);
+  for (ULONG i = 0; i < stack_count; ++i) fake.stack_opcodes.push_back(stacks[i].opcode);
+  *session = 77;
+  return fake.start_error;
+}
+
+LEAKGATE_FAKE(ULONG)
+WINAPI FakeUpdate(EVENT_TRACE_PROPERTIES*, const wchar_t*, const ULONG* processes,
+                  ULONG process_count, const StackTracingEvent*, ULONG) {
+  Note("update");
+  fake.processes_at_update.assign(processes, processes + process_count);
+  SetEvent(limited);
+  return fake.update_error;
+}
+
+LEAKGATE_FAKE(ULONG)
+WINAPI FakeControl(TRACEHANDLE, const wchar_t*, EVENT_TRACE_PROPERTIES* properties, ULONG code) {
+  Note(code == EVENT_TRACE_CONTROL_STOP ? "stop" : "flush");
+  if (code != EVENT_TRACE_CONTROL_STOP) return ERROR_SUCCESS;
+  properties->EventsLost = fake.lost_events;
+  properties->LogBuffersLost = fake.lost_buffers;
+  properties->RealTimeBuffersLost = fake.lost_real_time_buffers;
+  SetEvent(stopped);
+  return fake.stop_error;
+}
+
+LEAKGATE_FAKE(TRACEHANDLE) WINAPI FakeOpen(EVENT_TRACE_LOGFILEW* log) {
+  Note("open");
+  log_file = *log;
+  fake.read_mode = log->ProcessTraceMode;
+  return 88;
+}
+
+LEAKGATE_FAKE(ULONG) WINAPI FakeProcess(TRACEHANDLE*, ULONG, FILETIME*, FILETIME*) {
+  if (fake.tells_own_events) Play(EventMaker(GetCurrentProcessId()).Allocate(1, 0x500, 1234));
+  const HANDLE either[] = {limited, stopped};
+  WaitForMultipleObjects(2, either, FALSE, INFINITE);
+  for (const MadeEvent& event : fake.events) Play(event);
+  SetEvent(played);
+  if (!fake.ends_early) WaitForSingleObject(stopped, INFINITE);
+  return ERROR_SUCCESS;
+}
+
+LEAKGATE_FAKE(ULONG) WINAPI FakeClose(TRACEHANDLE) {
+  Note("close");
+  return ERROR_SUCCESS;
+}
+}
+
+}  // namespace leakgate::test

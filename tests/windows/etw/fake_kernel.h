@@ -1,0 +1,44 @@
+// A fake of KernelTraceControl.dll and of the calls by which events are read. The test program
+// exports the functions, so it is both libraries. Notes what it is asked, and plays what it is
+// given: first an event of leakgate's own heap, and after UpdateHeapTrace `events`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runner/etw/nt/trace_calls.h"
+#include "tests/support/trace_events.h"
+
+namespace leakgate::test {
+
+struct FakeKernel {
+  // What it is to do.
+  ULONG start_error = ERROR_SUCCESS;
+  ULONG update_error = ERROR_SUCCESS;
+  ULONG stop_error = ERROR_SUCCESS;
+  bool tells_own_events = true;
+  bool ends_early = false;
+  ULONG lost_events = 0;
+  ULONG lost_buffers = 0;
+  ULONG lost_real_time_buffers = 0;
+  std::vector<MadeEvent> events;
+
+  // What it was asked, in order: "start", "open", "update", "flush", "stop", "close".
+  std::vector<std::string> calls;
+  std::wstring name;
+  std::vector<ULONG> processes_at_start;
+  std::vector<ULONG> processes_at_update;
+  std::vector<int> stack_opcodes;
+  ULONG read_mode = 0;
+};
+
+// The one that the functions play, as new.
+FakeKernel& NewFakeKernel();
+
+// Waits until all events are played.
+void WaitUntilPlayed();
+
+// The path of the test program.
+std::filesystem::path FakeLibrary();
+
+}  // namespace leakgate::test
