@@ -94,7 +94,7 @@ void HeapTrace::Apply(const OrderedEvent& event) {
 }
 
 void HeapTrace::Allocate(const HeapOperation& operation) {
-  WaitForStack(operation, operation.address);
+  WaitForStack(operation);
   if (operation.address == 0) return;  // it failed
   if (FindLive(operation.address) != nullptr) ++losses_.repeated_blocks;
   blocks_[operation.address] = {.block = {.address = operation.address,
@@ -107,13 +107,12 @@ void HeapTrace::Allocate(const HeapOperation& operation) {
 }
 
 void HeapTrace::Reallocate(const HeapOperation& operation) {
-  const bool is_in_place = operation.address == operation.old_address;
-  WaitForStack(operation, is_in_place ? operation.address : 0);
+  WaitForStack(operation);
   if (operation.address == 0) return;  // it failed
   TracedBlock* block = FindLive(operation.address);
   if (block == nullptr) {
     ++losses_.unknown_blocks;
-  } else if (is_in_place) {
+  } else if (operation.address == operation.old_address) {
     block->size_bytes = operation.size_bytes;
     block->time = operation.time;
     block->thread = operation.thread;
@@ -130,14 +129,14 @@ void HeapTrace::Free(const HeapOperation& operation) {
   }
 }
 
-void HeapTrace::WaitForStack(const HeapOperation& operation, std::uint64_t address) {
+void HeapTrace::WaitForStack(const HeapOperation& operation) {
   Waiting& waiting = waiting_[operation.thread];
   if (waiting.time != operation.time) {
     waiting.time = operation.time;
     waiting.next = 0;
     waiting.addresses.clear();
   }
-  waiting.addresses.push_back(address);
+  waiting.addresses.push_back(operation.address);
 }
 
 void HeapTrace::JoinStack(const HeapOperation& of, std::uint32_t stack) {

@@ -64,8 +64,7 @@ class HeapTrace {
   [[nodiscard]] std::uint64_t heap_events() const { return heap_events_; }
 
  private:
-  // The blocks of one thread that wait for the stacks of one time, in order; 0 for those that
-  // need none.
+  // The blocks of one thread that wait for the stacks of one time, in order.
   struct Waiting {
     std::uint64_t time = 0;
     std::size_t next = 0;
@@ -81,7 +80,7 @@ class HeapTrace {
   void Allocate(const HeapOperation& operation);
   void Reallocate(const HeapOperation& operation);
   void Free(const HeapOperation& operation);
-  void WaitForStack(const HeapOperation& operation, std::uint64_t address);
+  void WaitForStack(const HeapOperation& operation);
   void JoinStack(const HeapOperation& of, std::uint32_t stack);
   bool IsLive(const Kept& kept) const;
   TracedBlock* FindLive(std::uint64_t address);

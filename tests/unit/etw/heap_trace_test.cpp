@@ -142,6 +142,22 @@ TEST(HeapTraceTest, JoinsStacksOfOneTimeInTheirOrder) {
   EXPECT_THAT(FramesOf(trace, blocks[1]), ElementsAre(0x402));
 }
 
+TEST(HeapTraceTest, JoinsNoStackOfAnotherTime) {
+  const EventMaker make(kTraced);
+  const HeapTrace trace = Played({make.Allocate(10, 0x1000, 1), make.Stack(15, {0x401})});
+
+  EXPECT_EQ(DescribeLosses(trace.losses()),
+            "1 stack of no known allocation, 1 live block without a stack");
+}
+
+TEST(HeapTraceTest, NeedsTheStackOfEachReallocationInPlace) {
+  const EventMaker make(kTraced);
+  const HeapTrace trace = Played({make.Allocate(10, 0x1000, 1), make.Stack(10, {0x401}),
+                                  make.Reallocate(20, 0x1000, 0x1000, 2)});
+
+  EXPECT_EQ(DescribeLosses(trace.losses()), "1 live block without a stack");
+}
+
 TEST(HeapTraceTest, LeavesOutFramesOfTheKernelAndStacksOfThemAlone) {
   const EventMaker make(kTraced);
   const HeapTrace trace =
