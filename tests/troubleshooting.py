@@ -39,7 +39,7 @@ OTHER_FILES = {"doctor.cpp", "doctor_checks.cpp", "self_test.cpp", "self_test_ch
                "snapshot_take.cpp"}
 OTHER_TEXTS = {
     # a part of a message that says what to do
-    "another processor (machine 0x{:x})",
+    "another processor (machine 0x{:x})", "of an unknown program",
     # the beginning of a unit
     "[Unit]\nDescription=leakgate traces {} in the session {}\nDocumentation=man:leakgate-session-start(1)",
     # what test frameworks, leakgate's headers and their frames are known by
