@@ -76,6 +76,8 @@ HelloReply ControlServer::AnswerFor(const ControlPeer& peer) {
 
 // A process may have ended by now. Its handle keeps its image and its parent known.
 void ControlServer::Serve() {
+  // A process that ends at once can be read only until its starter lets go of it.
+  SetThreadPriority(GetCurrentThread(), THREAD_PRIORITY_HIGHEST);
   std::set<int> of_other_runners;  // another leakgate, and all that it starts, which that gates
   DWORD event = 0;
   ULONG_PTR first = 0;

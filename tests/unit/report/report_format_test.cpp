@@ -82,7 +82,7 @@ class ReportFileTest : public testing::Test {
   void SetUp() override {
     std::string pattern = testing::TempDir() + "/leakgate-report-XXXXXX";
     ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
+    directory_ = fs::path(pattern).lexically_normal();  // as messages have it
   }
   void TearDown() override { fs::remove_all(directory_); }
 

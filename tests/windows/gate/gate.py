@@ -73,6 +73,10 @@ def contains(text: str, *words: str) -> None:
         check(word in text, f"no {word!r} in:\n{text[-4000:]}")
 
 
+def either(text: str, *words: str) -> None:
+    check(any(word in text for word in words), f"none of {words} in:\n{text[-4000:]}")
+
+
 def write(folder: pathlib.Path, name: str, value) -> pathlib.Path:
     path = folder / name
     path.write_text(value if isinstance(value, str) else json.dumps(value, indent=1))
@@ -251,13 +255,17 @@ def tests_in_other_processes(gate):
     gate.run("suite.exe", tests="Gate.StartsAnother:Gate.DiesInAnother")
     told = gate("run", "--", "cmd", "/c", "suite.exe", "--gtest_filter=Gate.Passes")
     check(told.returncode == 3, f"exit code {told.returncode}", told)
-    contains(told.stderr, "suite.exe were not gated: cmd.exe started it as another process")
+    # On a busy machine, the other process may have gone before it could be read, which is doubted as well.
+    either(told.stderr, "suite.exe were not gated: cmd.exe started it as another process",
+           "a process that cmd.exe started had ended before it could be read, and may have run tests")
     told = gate("run", "--", "cmd", "/c", gate.leakgate, "run", "--", "suite.exe", "--gtest_filter=Gate.Passes")
     check("not gated" not in told.stderr, "another leakgate gates it", told)
     told = gate.run("starts.exe", arguments=("suite.exe --gtest_filter=Gate.Passes",), expect=3)
-    contains(told.stderr, "the process suite.exe could not be judged: what a program starts is not traced on this system; "
-             "run leakgate on it")
-    gate.run("starts.exe", arguments=("cmd.exe /c exit",))
+    untraced = "could not be judged: what a program starts is not traced on this system; run leakgate on it"
+    either(told.stderr, f"the process suite.exe {untraced}", f"the process of an unknown program {untraced}")
+    told = gate("run", "--", gate.fixtures / "starts.exe", "cmd.exe /c exit")
+    check(told.returncode == 0 or (told.returncode == 3 and f"the process of an unknown program {untraced}" in told.stderr),
+          f"exit code {told.returncode}", told)
 
 
 @scenario
