@@ -113,6 +113,13 @@ CallSite MakeSite(ResolvedStack resolved) {
   return site;
 }
 
+LiveBlock UsersPartOf(LiveBlock block, const CallSite& site) {
+  if (!site.has_debug_header || block.size_bytes < kDebugBytes) return block;
+  block.address += kDebugHeaderBytes;
+  block.size_bytes -= kDebugBytes;
+  return block;
+}
+
 std::size_t BytesOf(const CallSite& site) {
   std::size_t bytes = sizeof(site) + site.text.get().size();
   for (const Frame& frame : site.finding.stack) {
@@ -156,11 +163,8 @@ const CallSite& CallSites::BySymbols(std::uint32_t stack) {
   return by_symbols_ == nullptr ? Of(stack) : Find(stack, by_symbols_, known_by_symbols_);
 }
 
-LiveBlock CallSites::UsersPart(LiveBlock block) {
-  if (block.size_bytes < kDebugBytes || !Of(block.stack).has_debug_header) return block;
-  block.address += kDebugHeaderBytes;
-  block.size_bytes -= kDebugBytes;
-  return block;
+LiveBlock CallSites::UsersPart(const LiveBlock& block) {
+  return UsersPartOf(block, Of(block.stack));
 }
 
 bool CallSites::MayBeUsers(std::uint32_t stack) {
@@ -393,8 +397,7 @@ std::vector<Finding> GroupFindings(const std::vector<LiveBlock>& blocks,
       entry->second = MakeFinding(site, blocks[i], known);
       SetLeading(known.leading, sites, entry->second);
     }
-    std::uint64_t bytes = blocks[i].size_bytes;
-    if (site.has_debug_header && bytes >= kDebugBytes) bytes -= kDebugBytes;
+    const std::uint64_t bytes = UsersPartOf(blocks[i], site).size_bytes;
     entry->second.amount += Amount{static_cast<std::int64_t>(bytes), 1};
     if (entry->second.contents.empty()) entry->second.contents = known.contents;
     if (site.is_shared) shared.Add(entry->second, stack);

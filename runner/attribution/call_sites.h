@@ -70,7 +70,7 @@ class CallSites {
   [[nodiscard]] bool MayBeUsers(std::uint32_t stack);
 
   // Returns the part of a block that is the user's: all of it but a debug runtime's header.
-  [[nodiscard]] LiveBlock UsersPart(LiveBlock block);
+  [[nodiscard]] LiveBlock UsersPart(const LiveBlock& block);
 
   // Returns the text in memory that all call sites' texts of the same words share.
   [[nodiscard]] SharedText Shared(std::string text) { return texts_.Of(std::move(text)); }
