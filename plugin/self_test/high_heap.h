@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
-// Takes all address space below for good. `bytes` are committed at once.
-inline HANDLE MakeHighHeap(std::size_t bytes) {
+// Takes all address space below 4 GiB that is free, for good.
+inline void TakeLowAddresses() {
   constexpr std::uintptr_t kHigh = std::uintptr_t{4} << 30;
   for (std::size_t part = std::size_t{1} << 30; part >= std::size_t{1} << 16; part /= 2) {
     while (void* const low = ::VirtualAlloc(nullptr, part, MEM_RESERVE, PAGE_NOACCESS)) {
@@ -17,5 +17,10 @@ inline HANDLE MakeHighHeap(std::size_t bytes) {
       break;
     }
   }
+}
+
+// Of it, `bytes` are committed at once.
+inline HANDLE MakeHighHeap(std::size_t bytes) {
+  TakeLowAddresses();
   return ::HeapCreate(0, bytes, 0);
 }

@@ -19,21 +19,23 @@ inline double ProcessorSeconds() {
 // More than linear, and far less than quadratic.
 inline constexpr double kMostGrowth = 12;
 
-// How many times as long `use` takes for what `make` makes of 4 * `size` as for that of `size`:
-// the least of several tries each. REQUIRES: `size` is large enough to be timed.
+// How many times as long `use` takes for what `make` makes of 4 * `size` as for that of `size`. Wine
+// counts processor time in steps of 10 ms, so each is used again until it takes many of them.
 template <typename Make, typename Use>
 double GrowthOfCost(std::size_t size, const Make& make, const Use& use) {
-  const auto cost = [&](const auto& input) {
-    double least = 0;
-    for (int i = 0; i < 3; ++i) {
-      const double begin = ProcessorSeconds();
-      use(input);
-      const double took = ProcessorSeconds() - begin;
-      least = i == 0 ? took : std::min(least, took);
-    }
-    return least;
+  constexpr double kManySteps = 0.05;
+  const auto seconds_of = [&](const auto& input, std::size_t uses) {
+    const double begin = ProcessorSeconds();
+    for (std::size_t i = 0; i < uses; ++i) use(input);
+    return ProcessorSeconds() - begin;
   };
-  return cost(make(4 * size)) / std::max(cost(make(size)), 1e-6);
+  const auto cost = [&](const auto& input) {
+    std::size_t uses = 1;
+    double seconds = seconds_of(input, uses);
+    while (seconds < kManySteps) seconds = seconds_of(input, uses *= 2);
+    return std::min(seconds, seconds_of(input, uses)) / static_cast<double>(uses);
+  };
+  return cost(make(4 * size)) / cost(make(size));
 }
 
 }  // namespace leakgate::test

@@ -41,6 +41,12 @@ void SetErrnoFromWindows() {
   errno = condition.category() == std::generic_category() ? condition.value() : EIO;
 }
 
+std::string WineVersion() {
+  const auto version = reinterpret_cast<const char* (*)()>(reinterpret_cast<void*>(
+      GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "wine_get_version")));
+  return version == nullptr ? "" : version();
+}
+
 std::wstring WideOf(std::string_view utf8) {
   if (utf8.empty()) return {};
   const int bytes = static_cast<int>(utf8.size());

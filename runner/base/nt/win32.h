@@ -50,6 +50,9 @@ void SetErrnoFromWindows();
 // The path that a handle of a file or folder leads to, with \\?\ in front; empty on failure.
 [[nodiscard]] std::wstring PathOfHandle(HANDLE file);
 
+// Wine's version where the system is Wine; else empty.
+[[nodiscard]] std::string WineVersion();
+
 // The value of an environment variable; empty if it is not set.
 [[nodiscard]] std::wstring EnvironmentVariable(const wchar_t* name);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "runner/base/nt/win32.h"
+
 namespace leakgate {
 namespace {
 
@@ -17,6 +19,7 @@ class RootFinder {
       const MemoryRange* const stack = RangeAt(thread.stack_pointer);
       if (stack != nullptr) stacks_.push_back(stack->allocation);
     }
+    if (!WineVersion().empty()) AddStacksOfWine();
   }
 
   [[nodiscard]] std::vector<RootRange> Find() {
@@ -99,6 +102,18 @@ class RootFinder {
   void AddAgentsModule() {
     for (const ImageModule& module : from_.modules) {
       if (IsAgentFile(module.path)) own_.push_back(module.range);
+    }
+  }
+
+  // Above a thread's stack, Wine puts the one on which its side of system calls runs. It is the
+  // kernel's on Windows, and no part of the process. What old registers left there holds nothing.
+  void AddStacksOfWine() {
+    for (const StoppedThread& thread : from_.threads) {
+      const MemoryRange* const above = RangeAt(thread.stack_base);
+      if (above != nullptr && above->allocation == thread.stack_base &&
+          above->kind == MemoryKind::kPrivate) {
+        stacks_.push_back(above->allocation);
+      }
     }
   }
 

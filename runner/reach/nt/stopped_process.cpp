@@ -5,6 +5,7 @@
 // It needs <windows.h>.
 #include <fmt/format.h>
 #include <tlhelp32.h>
+#include <winternl.h>
 
 #include <algorithm>
 #include <cstring>
@@ -138,11 +139,31 @@ void StoppedProcess::ReadThread(const Held& held) {
   if (registers.context() == nullptr) return;  // it has ended
   StoppedThread thread{.tid = held.tid, .name = NameOf(held.handle), .registers = {}};
   thread.stack_pointer = registers.context()->Rsp;
+  thread.stack_base = StackBaseOf(held.handle);
   thread.registers = registers.TakeWords();
   BOOL is_pending = FALSE;
   thread.awaits_input_or_output =
       ::GetThreadIOPendingFlag(held.handle, &is_pending) != 0 && is_pending != 0;
   threads_.push_back(std::move(thread));
+}
+
+// The thread's environment block begins with an NT_TIB. A fiber's stack is the thread's while it
+// runs.
+std::uint64_t StoppedProcess::StackBaseOf(void* thread) const {
+  // THREAD_BASIC_INFORMATION, which the headers lack.
+  struct {
+    NTSTATUS status;
+    void* TebBaseAddress;
+    void* ids[2];
+    ULONG_PTR processors;
+    LONG priorities[2];
+  } facts{};
+  constexpr auto kBasic = static_cast<THREADINFOCLASS>(0);
+  if (::NtQueryInformationThread(thread, kBasic, &facts, sizeof facts, nullptr) < 0) return 0;
+  NT_TIB block{};
+  SIZE_T got = 0;
+  if (::ReadProcessMemory(process_, facts.TebBaseAddress, &block, sizeof block, &got) == 0) return 0;
+  return reinterpret_cast<std::uint64_t>(block.StackBase);
 }
 
 void* StoppedProcess::HandleOfThread(int tid) const {

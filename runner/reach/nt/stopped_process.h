@@ -18,6 +18,7 @@ struct StoppedThread {
   int tid = 0;
   std::string name;  // empty if it has none
   std::uint64_t stack_pointer = 0;
+  std::uint64_t stack_base = 0;          // where its stack begins, above all frames; 0: unknown
   std::vector<std::uint64_t> registers;  // all words: general and vector registers
   bool awaits_input_or_output = false;   // the kernel may have pointers of it
 };
@@ -56,6 +57,7 @@ class StoppedProcess {
   // Returns whether there was a new thread.
   Expected<bool> StopNewThreads();
   void ReadThread(const Held& held);
+  [[nodiscard]] std::uint64_t StackBaseOf(void* thread) const;
   [[nodiscard]] void* HandleOfThread(int tid) const;
 
   int pid_;

@@ -24,13 +24,13 @@ std::string WindowsVersion() {
 }
 
 Check CheckSystem() {
-  const auto wine = FindIn<const char*()>(L"ntdll.dll", "wine_get_version");
-  if (wine == nullptr) return {CheckResult::kOk, "system", WindowsVersion()};
+  const std::string wine = WineVersion();
+  if (wine.empty()) return {CheckResult::kOk, "system", WindowsVersion()};
   return {
       CheckResult::kWarning, "system",
       fmt::format("this is Wine {}, which calls itself {}. What follows says nothing of Windows' "
                   "own heaps, its policies, its DbgHelp and antivirus software",
-                  wine(), WindowsVersion())};
+                  wine, WindowsVersion())};
 }
 
 // Policies that processes of this user begin with, unless their programs have others.

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <string>
 
+#include "runner/base/nt/win32.h"
 #include "runner/reach/nt/root_namer.h"
 #include "runner/reach/nt/root_ranges.h"
 #include "runner/reach/nt/stopped_process.h"
@@ -199,6 +200,18 @@ TEST(ReachTest, NamesTheGlobalOrTheStackThatHoldsABlock) {
   EXPECT_THAT(seen.HolderOf(program.NumberOf("held-global")), HasSubstr("g_global"));
   EXPECT_THAT(seen.HolderOf(program.NumberOf("held-other-stack")),
               StartsWith("the stack of thread "));
+}
+
+TEST(ReachTest, LeavesOutTheStacksOfWinesSystemCalls) {
+  if (WineVersion().empty()) GTEST_SKIP() << "this is Windows";
+  const HoldingProgram program;
+  const Seen seen(program);
+  const std::vector<RootRange> roots = FindRoots(seen.Sources());
+
+  for (const StoppedThread& thread : seen.stopped().threads()) {
+    ASSERT_NE(thread.stack_base, 0u);
+    for (const RootRange& root : roots) EXPECT_FALSE(root.range.Has(thread.stack_base));
+  }
 }
 
 TEST(ReachTest, StopsAndResumesAllThreads) {
