@@ -93,6 +93,13 @@ bool IsBeyond(const Net& net, const SeriesScale& scale) {
   return scale.entries.value_or(rises * static_cast<std::int64_t>(scale.stride)) >= kManyEntries;
 }
 
+// Threads that end by themselves grow by one each time, until as many end as are started.
+bool MayEnd(const Net& net) {
+  const auto half = net.begin() + std::ssize(net) / 2;
+  const std::int64_t late = std::accumulate(half, net.end(), std::int64_t{0});
+  return late < RiseIn(net, 0, net.size() / 4).times;
+}
+
 // What takes so much memory that few repetitions have room shows in those.
 bool IsHugeEachTime(const Net& net, const SeriesScale& scale) {
   constexpr std::size_t kFewest = 5;
@@ -141,7 +148,7 @@ Growth ClassifyRisingLong(const Net& net, const SeriesScale& scale, bool is_fina
       octaves.late.sum * 2 < octaves.early.sum && octaves.late.times * 2 < octaves.early.times * 3;
   if (fades) return was_long ? Growth::kBounded : Growth::kIrregular;
   const bool lasts = octaves.late.sum * 5 >= octaves.early.sum * 8 || octaves.early.sum == 0;
-  const bool is_certain = are_few || octaves.late.times >= kSeldom;
+  const bool is_certain = are_few ? !MayEnd(net) : octaves.late.times >= kSeldom;
   return lasts && is_certain && is_beyond ? Growth::kSteady : Growth::kIrregular;
 }
 
@@ -273,6 +280,7 @@ Growth ClassifyMovingLong(const Net& net, const SeriesScale& scale, SeriesLength
     const double early = means[kParts / 2 - 1] - means[0];
     const double late = means[kParts - 1] - means[kParts / 2];
     if (late * 5 < early * 3) return Growth::kIrregular;
+    if (scale.beyond < kBeyondBounds && MayEnd(net)) return Growth::kIrregular;
     return IsBeyond(net, scale) ? Growth::kSteady : Growth::kIrregular;
   }
   // Nothing that was filled by then looks so.

@@ -149,8 +149,9 @@ bool IsToldByPauses(const SoFar& so_far, const WindowResult& window, const Befor
   });
 }
 
-void ApplyPauses(const SoFar& so_far, const BeforePauses& before, WindowResult& window,
+bool ApplyPauses(const SoFar& so_far, const BeforePauses& before, WindowResult& window,
                  std::set<std::string>& lasting) {
+  bool has_seen_threads = true;
   ForEachGrowing(window, [&](Finding& finding) {
     switch (FreedOf(so_far, window, finding, before)) {
       case FreedInTime::kMostly:
@@ -166,9 +167,20 @@ void ApplyPauses(const SoFar& so_far, const BeforePauses& before, WindowResult& 
         lasting.insert(SeriesKey(finding));
         break;
       case FreedInTime::kUnseen:
+        if (finding.kind == AllocationKind::kThreadStack) has_seen_threads = false;
         break;
     }
   });
+  return has_seen_threads;
+}
+
+void DoubtUnseenThreads(WindowResult& window) {
+  for (Finding& finding : window.mappings) {
+    const bool grows = finding.disposition == Disposition::kSteady;
+    if (finding.kind != AllocationKind::kThreadStack || !grows) continue;
+    finding.disposition = Disposition::kUnconfirmed;
+    finding.explanation += ", but not when the test was repeated once more";
+  }
 }
 
 }  // namespace leakgate

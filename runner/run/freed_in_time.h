@@ -40,8 +40,11 @@ struct BeforePauses {
                                   const BeforePauses& before);
 
 // Decides anew what grows in the window, and adds the call sites of which nothing was freed to
-// `lasting`.
-void ApplyPauses(const SoFar& so_far, const BeforePauses& before, WindowResult& window,
+// `lasting`. Returns false if the repetitions were so slow that threads which grew before did not.
+bool ApplyPauses(const SoFar& so_far, const BeforePauses& before, WindowResult& window,
                  std::set<std::string>& lasting);
+
+// Takes back that threads grow: the test was repeated once more, alone, and they did not.
+void DoubtUnseenThreads(WindowResult& window);
 
 }  // namespace leakgate

@@ -19,8 +19,8 @@ inline double ProcessorSeconds() {
 // More than linear, and far less than quadratic.
 inline constexpr double kMostGrowth = 12;
 
-// How many times as long `use` takes for what `make` makes of 4 * `size` as for that of `size`. Wine
-// counts processor time in steps of 10 ms, so each is used again until it takes many of them.
+// How many times as long `use` takes for what `make` makes of 4 * `size` as for that of `size`.
+// Wine counts processor time in steps of 10 ms, so each is used again until it takes many of them.
 template <typename Make, typename Use>
 double GrowthOfCost(std::size_t size, const Make& make, const Use& use) {
   constexpr double kManySteps = 0.05;

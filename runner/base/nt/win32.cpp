@@ -42,8 +42,8 @@ void SetErrnoFromWindows() {
 }
 
 std::string WineVersion() {
-  const auto version = reinterpret_cast<const char* (*)()>(reinterpret_cast<void*>(
-      GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "wine_get_version")));
+  const auto version = reinterpret_cast<const char* (*)()>(
+      reinterpret_cast<void*>(GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "wine_get_version")));
   return version == nullptr ? "" : version();
 }
 

@@ -162,7 +162,8 @@ std::uint64_t StoppedProcess::StackBaseOf(void* thread) const {
   if (::NtQueryInformationThread(thread, kBasic, &facts, sizeof facts, nullptr) < 0) return 0;
   NT_TIB block{};
   SIZE_T got = 0;
-  if (::ReadProcessMemory(process_, facts.TebBaseAddress, &block, sizeof block, &got) == 0) return 0;
+  if (::ReadProcessMemory(process_, facts.TebBaseAddress, &block, sizeof block, &got) == 0)
+    return 0;
   return reinterpret_cast<std::uint64_t>(block.StackBase);
 }
 

@@ -118,6 +118,25 @@ TEST(LongSeriesTest, IsSteadyWhereBothHalvesGrow) {
   EXPECT_EQ(InAll(EachNth(63, 8)), Growth::kSteady);
 }
 
+// Each repetition starts a thread that ends by itself; a busy machine has more of them at a time.
+TEST(OpenSeriesTest, IsNotSteadyOfThreadsThatEndByThemselves) {
+  Net once_more = EachTime(158, 32);
+  once_more[120] = 1;
+  EXPECT_EQ(SoFar(once_more), Growth::kIrregular);
+  EXPECT_EQ(InAll(once_more), Growth::kIrregular);
+  Net by_and_by = EachTime(158, 32);
+  for (std::size_t i = 45; i < by_and_by.size(); i += 8) by_and_by[i] = 1;
+  EXPECT_EQ(SoFar(by_and_by), Growth::kIrregular);
+  by_and_by[60] = -1;
+  EXPECT_EQ(InAll(by_and_by), Growth::kIrregular);
+}
+
+TEST(OpenSeriesTest, IsSteadyOfThreadsThatStayBesideAPoolThatIsFull) {
+  Net net = EachNth(158, 4);
+  for (std::size_t i = 0; i < 8; ++i) net[i] = 1;
+  EXPECT_EQ(SoFar(net), Growth::kSteady);
+}
+
 // As a cache does whose keys come by chance.
 Net Fading(std::size_t size) {
   return SeriesOf(size, [](std::size_t i) {
