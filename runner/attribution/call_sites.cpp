@@ -113,6 +113,11 @@ CallSite MakeSite(ResolvedStack resolved) {
   return site;
 }
 
+Amount AmountOf(std::uint64_t size_bytes, const BlockFacts& facts) {
+  const std::int64_t blocks = facts.blocks;
+  return {static_cast<std::int64_t>(size_bytes) * blocks, blocks};
+}
+
 LiveBlock UsersPartOf(LiveBlock block, const CallSite& site) {
   if (!site.has_debug_header || block.size_bytes < kDebugBytes) return block;
   block.address += kDebugHeaderBytes;
@@ -176,12 +181,13 @@ bool CallSites::MayBeUsers(std::uint32_t stack) {
 }
 
 // Those with most bytes, and then most blocks, are resolved first, and so kept.
-void CallSites::BeginWindow(const std::vector<LiveBlock>& blocks) {
+void CallSites::BeginWindow(const std::vector<LiveBlock>& blocks,
+                            const std::vector<BlockFacts>& facts) {
   known_.left_in_window = known_by_symbols_.left_in_window = kMostOfWindow;
   if (blocks.size() <= kMostOfWindow) return;
   std::unordered_map<std::uint32_t, Amount> amounts;
-  for (const LiveBlock& block : blocks) {
-    amounts[block.stack] += Amount{static_cast<std::int64_t>(block.size_bytes), 1};
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    amounts[blocks[i].stack] += AmountOf(blocks[i].size_bytes, facts[i]);
   }
   if (amounts.size() <= kMostOfWindow) return;
   using Stack = std::pair<std::uint32_t, Amount>;
@@ -397,8 +403,7 @@ std::vector<Finding> GroupFindings(const std::vector<LiveBlock>& blocks,
       entry->second = MakeFinding(site, blocks[i], known);
       SetLeading(known.leading, sites, entry->second);
     }
-    const std::uint64_t bytes = UsersPartOf(blocks[i], site).size_bytes;
-    entry->second.amount += Amount{static_cast<std::int64_t>(bytes), 1};
+    entry->second.amount += AmountOf(UsersPartOf(blocks[i], site).size_bytes, known);
     if (entry->second.contents.empty()) entry->second.contents = known.contents;
     if (site.is_shared) shared.Add(entry->second, stack);
   }

@@ -47,6 +47,8 @@ struct CallSite {
 // it.
 using FoldKey = std::function<std::string(const Finding&)>;
 
+struct BlockFacts;
+
 class CallSites {
  public:
   // `by_symbols` resolves a stack to functions without lines, and without those that were inlined.
@@ -59,7 +61,7 @@ class CallSites {
   // planted for --plant-leak has the call stack of whatever the test allocates first.
   void CountOtherFrameworks() { counts_other_frameworks_ = true; }
   // Must be called before a window's blocks are judged: the window's largest call sites are kept.
-  void BeginWindow(const std::vector<LiveBlock>& blocks);
+  void BeginWindow(const std::vector<LiveBlock>& blocks, const std::vector<BlockFacts>& facts);
 
   // The references are valid as long as this lives.
   [[nodiscard]] const CallSite& Of(std::uint32_t stack);
@@ -136,8 +138,10 @@ struct BlockFacts {
   Reach reach = Reach::kUnknown;
   Disposition disposition = Disposition::kOutstanding;
   BaselineState baseline = BaselineState::kNoBaseline;
-  bool is_held_by_global = false;  // as Finding::is_held_by_global
-  bool passes_unseen = false;  // it passes whatever its names are, so it is named only by symbols
+  bool is_held_by_global : 1 = false;  // as Finding::is_held_by_global
+  bool passes_unseen : 1 =
+      false;                 // it passes whatever it is called, so it is named by symbols only
+  std::uint32_t blocks = 1;  // it stands for so many that differ in their addresses alone
   LeadingBlock leading;
   SharedText holder;
   SharedText keeper;  // as Finding::keeper

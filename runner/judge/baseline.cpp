@@ -42,7 +42,7 @@ void MarkKnownBlocks(const BaselineWindow* baseline, CallSites& sites, WindowEvi
     if (!IsUsers(site) || !CanBeKnown(evidence.facts[i].disposition)) continue;
     const auto [path, is_new] = paths.try_emplace(stack);
     if (is_new) path->second = PathInBaseline(evidence.blocks[i].kind, site.stack);
-    ++counts[path->second];
+    counts[path->second] += evidence.facts[i].blocks;
     candidates.emplace_back(i, &path->second);
   }
   for (const auto& [index, path] : candidates) {

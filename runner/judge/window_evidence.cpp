@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <span>
+#include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "runner/attribution/framework_rules.h"
@@ -102,6 +105,50 @@ Expected<WindowEvidence> GatherEvidence(const EvidenceRequest& request) {
                       }));
   WindowEvidence evidence{std::move(blocks), {}};
   evidence.facts.resize(evidence.blocks.size());
+  return evidence;
+}
+
+namespace {
+
+auto AllButAddress(const LiveBlock& block) {
+  return std::tuple(block.stack, block.size_bytes, block.thread, block.kind,
+                    std::uint32_t{block.phase}, std::uint32_t{block.is_static});
+}
+
+struct AlikeHash {
+  std::size_t operator()(const LiveBlock& block) const {
+    return (block.stack * 0x9e37'79b9'7f4a'7c15 + block.size_bytes) * 0xff51'afd7'ed55'8ccd;
+  }
+};
+struct Alike {
+  bool operator()(const LiveBlock& a, const LiveBlock& b) const {
+    return AllButAddress(a) == AllButAddress(b);
+  }
+};
+
+}  // namespace
+
+Expected<WindowEvidence> GatherAlike(const EvidenceRequest& request) {
+  constexpr std::size_t kMany = 100'000;
+  if (request.region.EstimateBlockCount() < kMany) return GatherEvidence(request);
+  WindowEvidence evidence;
+  std::unordered_map<LiveBlock, std::size_t, AlikeHash, Alike> known;
+  const auto add = [&](const LiveBlock& block) {
+    evidence.blocks.push_back(block);
+    evidence.facts.emplace_back();
+  };
+  LEAKGATE_TRY(request.region.VisitBlocks([&](std::span<const LiveBlock> blocks) {
+    for (const LiveBlock& block : blocks) {
+      if (block.window != request.window) continue;
+      if (block.allowance != 0 || request.reach_of_lost(block)) {
+        add(block);
+        continue;
+      }
+      const auto [alike, is_new] = known.try_emplace(block, evidence.blocks.size());
+      is_new ? add(block) : void(++evidence.facts[alike->second].blocks);
+    }
+    return Expected<void>();
+  }));
   return evidence;
 }
 

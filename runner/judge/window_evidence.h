@@ -24,7 +24,7 @@ namespace leakgate {
 
 struct WindowEvidence {
   std::vector<LiveBlock> blocks;
-  std::vector<BlockFacts> facts;  // one for each block
+  std::vector<BlockFacts> facts;  // one for each block, or for several that are alike
   // The addresses of blocks that the program's own suppressions cover. What these alone lead to is
   // covered, too.
   std::unordered_set<std::uint64_t> suppressed{};
@@ -51,6 +51,10 @@ struct EvidenceRequest {
 
 // Reads the live blocks of the window as ReadSettledBlocks does (settled_blocks.h).
 [[nodiscard]] Expected<WindowEvidence> GatherEvidence(const EvidenceRequest& request);
+
+// Reads likewise, without a process: where there are many, one of those that are alike stands for
+// them all. Each that was found lost before, or that the program's code allows, stands for itself.
+[[nodiscard]] Expected<WindowEvidence> GatherAlike(const EvidenceRequest& request);
 
 // Names the thread of each block that a thread older than the window allocated. With
 // ThreadScope::kTest these blocks do not count.

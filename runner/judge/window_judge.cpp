@@ -176,12 +176,13 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
   if (!FindBudget(window, result)) return result;
   TakeSuppressions();
   const EvidenceRequest request = RequestFor(window.id, moment.asking_tid);
-  Expected<WindowEvidence> evidence = GatherEvidence(request);
+  Expected<WindowEvidence> evidence =
+      MayGather(result, moment) ? GatherAlike(request) : GatherEvidence(request);
   if (!evidence) {
     LeaveUnjudged(evidence.error().message, result);
     return result;
   }
-  sites_.BeginWindow(evidence->blocks);
+  sites_.BeginWindow(evidence->blocks, evidence->facts);
   AddFreeErrors(window.id, result);
   AddResources(window.id, result);
   if (moment.has_new_descriptors && window.kind == WindowKind::kSuite) {
@@ -210,6 +211,18 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
   const bool has_decided = is_open && result.verdict != Verdict::kUnconfirmed;
   if (has_decided || !AwaitsRepetition(result)) open_.erase(window.id);
   return result;
+}
+
+// Nobody looks at blocks of the program's once it has gone. Allowances take them one by one.
+bool WindowJudge::MayGather(const WindowResult& result, const JudgeMoment& moment) const {
+  const bool is_program =
+      result.kind == WindowKind::kProgram || result.kind == WindowKind::kProcess;
+  const std::vector<const BudgetFile*> files = around_.budgets.Files();
+  const bool has_allowances =
+      suppressions_ || std::any_of(files.begin(), files.end(), [](const BudgetFile* file) {
+        return !file->allowances.empty();
+      });
+  return is_program && moment.asking_tid == 0 && !has_allowances;
 }
 
 // By a look at the process, if it waits, and else by what earlier looks have found.
@@ -275,7 +288,7 @@ void WindowJudge::TellPutOff(const Look& look, int asking_tid, WindowResults& re
     }
     WindowResult& result = *results.Find(window);
     result.reach_problem = problem;
-    sites_.BeginWindow(put_off.evidence.blocks);
+    sites_.BeginWindow(put_off.evidence.blocks, put_off.evidence.facts);
     NoteLost(put_off.evidence);
     CodeCharges charges = ChargesOf(result);
     TellRest(RequestFor(window, asking_tid), put_off.frees, charges, result, put_off.evidence);
@@ -457,12 +470,13 @@ void WindowJudge::EndProcess(int asking_tid, ProcessEndMoment moment, WindowResu
   if (moment == ProcessEndMoment::kAfterDestructors) {
     return JudgeAfterDestructors(asking_tid, results);
   }
-  const Look look = LookAtAll(asking_tid);
+  Look look = LookAtAll(asking_tid);
   TellPutOff(look, asking_tid, results);
   why_lost_unknown_ = look ? "" : look.error().message;
-  if (look) live_at_end_ = look->blocks;
   ChargeLost(look, LossMoment::kAfterWindow, results);
-  if (look) FindAccounted(*look, asking_tid);
+  if (!look) return;
+  FindAccounted(*look, asking_tid);
+  live_at_end_ = std::move(look->blocks);
 }
 
 // What only an account of the program's own operator new leads to. The program may still free it:

@@ -148,6 +148,9 @@ class RegionReader {
   // may be mapped for any purpose.
   [[nodiscard]] Expected<HeapCopy> CopyHeap() const;
 
+  // Returns about how many blocks are live.
+  [[nodiscard]] std::size_t EstimateBlockCount() const;
+
  private:
   [[nodiscard]] std::vector<FreedByCopy> TalliesAt(std::uint64_t offset) const;
   RegionReader(const UniqueFd& fd, Mapping mapping);
@@ -158,7 +161,6 @@ class RegionReader {
   }
   const RegionHeader& Header() const;
   std::string Text(TextRef ref) const;
-  std::size_t EstimateBlockCount() const;
   ContextRecord Context(std::uint32_t id) const;
   template <typename IsWanted>
   Expected<std::vector<LiveBlock>> FindBlocks(ContextRange range, std::uint64_t expected,

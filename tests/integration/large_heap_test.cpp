@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tests/integration/both_modes.h"
+#include "tests/integration/findings.h"
 
 namespace leakgate::test {
 namespace {
@@ -61,6 +62,31 @@ TEST_P(LargeHeapTest, PassesNoTestThatWasToBeScannedLater) {
 
   EXPECT_THAT(verdicts, Each(AnyOf("over_budget", "inconclusive")));
   EXPECT_THAT(reasons, Contains(HasSubstr("did not get that far")));
+}
+
+// Blocks that are alike are judged together, but where an allowance might take some of them.
+TEST_P(LargeHeapTest, TellsWhatTheProgramKeepsAsBlockForBlock) {
+  const TemporaryDirectory directory;
+  const auto program_with = [&](const std::string& allowances) {
+    const std::string file =
+        directory.Write("a.leakgate.json",
+                        R"({"component": "a", "limits": {"program": {"outstanding": {"bytes": 8}}},
+ "allowances": [)" + allowances +
+                            "]}\n");
+    const GatedRun run = RunByDefault(
+        {FixturePath("large_heap_" + GetParam()), "--gtest_filter=BesideHeap.KeepsOne"},
+        {"--budgets", file, "--contents=none"},
+        {.environment = {"LIVE_BLOCKS=140003", "KEEP=140000"}});
+    nlohmann::json program = run.Window("program", "large_heap_" + GetParam());
+    for (const char* const time : {"begin_seconds", "end_seconds"}) program.erase(time);
+    return program;
+  };
+  const nlohmann::json alike = program_with("");
+
+  EXPECT_EQ(alike, program_with(R"({"stack": ["nobody"], "reason": "none"})"));
+  EXPECT_EQ(alike["verdict"], "over_budget");
+  EXPECT_EQ(alike["lost"]["blocks"], 3);
+  EXPECT_EQ(UsersFindings(alike).back()["blocks"], 140000);
 }
 
 TEST_P(LargeHeapTest, RepeatsLessWhatIsSetUpSlowly) {

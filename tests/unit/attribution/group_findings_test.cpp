@@ -268,8 +268,17 @@ std::vector<Finding> GroupMany(std::uint32_t stacks, const FoldKey& fold_key) {
     return Resolved({In("net::Grow" + std::to_string(stack) + "()")});
   });
   sites.FoldBy(fold_key);
-  sites.BeginWindow(blocks);
-  return GroupFindings(blocks, {}, sites);
+  const std::vector<BlockFacts> facts(blocks.size());
+  sites.BeginWindow(blocks, facts);
+  return GroupFindings(blocks, facts, sites);
+}
+
+TEST(GroupFindingsTest, CountsAllBlocksThatOneStandsFor) {
+  CallSites sites([](std::uint32_t) { return Resolved({In("A()")}); });
+  const std::vector<Finding> findings =
+      GroupFindings({Block(1, 8), Block(1, 20)}, {{.blocks = 1000}, {.blocks = 1}}, sites);
+
+  EXPECT_THAT(findings, Amounts(Amount{8020, 1001}));
 }
 
 TEST(GroupFindingsTest, SumsTheSmallestOfTooManyStacks) {
