@@ -31,13 +31,14 @@ class RecordedRun {
   Expected<RecordOutcome> Run() {
     const BlockedSignals signals;
     GroupWitness witness(signals.blocked());
+    LaunchRequest process{.program = program_,
+                          .name = request_.program,
+                          .arguments = request_.arguments,
+                          .environment = OwnEnvironment(),
+                          .signal_mask = signals.original(),
+                          .inherited = inherited_};
     LEAKGATE_TRY_ASSIGN(const auto program,
-                        LaunchedProgram::Launch({.process = {.program = program_,
-                                                             .name = request_.program,
-                                                             .arguments = request_.arguments,
-                                                             .environment = OwnEnvironment(),
-                                                             .signal_mask = signals.original(),
-                                                             .inherited = inherited_},
+                        LaunchedProgram::Launch({.process = std::move(process),
                                                  .agent = request_.agent,
                                                  .refused = Refused::kUntraceable,
                                                  .on_hello = [this](const ControlPeer& peer) {
