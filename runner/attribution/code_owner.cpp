@@ -91,6 +91,10 @@ constexpr KnownLibrary kLinkedIn[] = {
     {"rwlock_static_init", FrameOrigin::kCLibrary},
     {"rwl_ref*", FrameOrigin::kCLibrary},
     {"sem_init", FrameOrigin::kCLibrary},
+    {"pop_pthread_mem", FrameOrigin::kCLibrary},
+    {"push_pthread_mem*", FrameOrigin::kCLibrary},
+    {"enterOnceObject", FrameOrigin::kCLibrary},
+    {"replace_spin_keys*", FrameOrigin::kCLibrary},
     // mingw-w64's start and its parts of the C library
     {"__main", FrameOrigin::kCLibrary},
     {"__do_global_ctors", FrameOrigin::kCLibrary},

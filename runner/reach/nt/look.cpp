@@ -15,6 +15,7 @@
 #include "runner/reach/nt/root_ranges.h"
 #include "runner/reach/nt/stopped_process.h"
 #include "runner/reach/nt/windows_of.h"
+#include "runner/reach/nt/written_words.h"
 
 namespace leakgate {
 
@@ -244,7 +245,13 @@ class Look {
       if (kind && *kind != root.kind) marker_->Mark();
       kind = root.kind;
       memory_.ForEachPart(root.range, [&](std::uint64_t address, Words words) {
-        marker_->AddRoots(words, {.address = address, .tid = root.tid});
+        const auto leads_to_block = [&](std::uint64_t word) {
+          return marker_->BlockOf(word) != BlockIndex::kNone;
+        };
+        const bool may_be_files = root.kind == RootKind::kGlobal &&
+                                  std::any_of(words.begin(), words.end(), leads_to_block);
+        marker_->AddRoots(may_be_files ? written_words_.Of(address, words) : words,
+                          {.address = address, .tid = root.tid});
       });
     }
     marker_->Mark();
@@ -262,7 +269,7 @@ class Look {
       for (const auto* const roots : {&process_.roots, &process_.more_roots}) {
         for (const RootRange& root : *roots) {
           memory_.ForEachPart(root.range, [&](std::uint64_t address, Words words) {
-            use({words, {.address = address, .tid = root.tid}});
+            use({written_words_.Of(address, words), {.address = address, .tid = root.tid}});
           });
         }
       }
@@ -310,6 +317,7 @@ class Look {
   const ReachRequest& request_;
   SeenProcess process_;
   ProcessMemory& memory_;
+  WrittenWords written_words_{process_.modules};
   const std::vector<bool> is_known_lost_;
   std::vector<std::uint32_t> numbers_;  // of the candidates
   std::optional<ReachMarker> marker_;

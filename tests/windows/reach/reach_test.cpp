@@ -15,11 +15,14 @@
 #include "runner/reach/nt/root_namer.h"
 #include "runner/reach/nt/root_ranges.h"
 #include "runner/reach/nt/stopped_process.h"
+#include "runner/reach/nt/written_words.h"
 #include "runner/reach/process_stop.h"
 
 namespace leakgate {
 namespace {
 
+using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -212,6 +215,23 @@ TEST(ReachTest, LeavesOutTheStacksOfWinesSystemCalls) {
     ASSERT_NE(thread.stack_base, 0u);
     for (const RootRange& root : roots) EXPECT_FALSE(root.range.Has(thread.stack_base));
   }
+}
+
+volatile std::uint64_t g_numbers[] = {0xd5'7890, 0xd5'78c0, 7};
+
+TEST(WrittenWordsTest, AreThoseThatAreNotAsInTheModulesFile) {
+  g_numbers[1] = 0xd5'7900;
+  ProcessMemory memory(::GetCurrentProcess());
+  const std::vector<ImageModule> modules = memory.ListModules(memory.List());
+  WrittenWords written(modules);
+  const std::vector<std::uint64_t> words(std::begin(g_numbers), std::end(g_numbers));
+
+  const ProcessMemory::Words in_module =
+      written.Of(reinterpret_cast<std::uint64_t>(&g_numbers[0]), words);
+  EXPECT_THAT(std::vector(in_module.begin(), in_module.end()), ElementsAre(0, 0xd5'7900, 0));
+  const ProcessMemory::Words elsewhere =
+      written.Of(reinterpret_cast<std::uint64_t>(words.data()), words);
+  EXPECT_THAT(std::vector(elsewhere.begin(), elsewhere.end()), ElementsAreArray(words));
 }
 
 TEST(ReachTest, StopsAndResumesAllThreads) {
