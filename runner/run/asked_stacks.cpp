@@ -83,8 +83,10 @@ std::set<std::string> StacksWithKeepers(const AskedStacks& asked) {
 int CountFirstRepetitions(const WindowResult& window) {
   constexpr std::chrono::milliseconds kQuickSeries(100);
   const auto once = std::max(window.end - window.begin, std::chrono::nanoseconds(1));
+  const std::int64_t have_room = kMuchMemory / std::max<std::int64_t>(window.outstanding.bytes, 1);
   return static_cast<int>(
-      std::clamp<std::int64_t>(kQuickSeries / once, kFewestRepetitions, kMostQuickRepetitions));
+      std::clamp<std::int64_t>(std::min<std::int64_t>(kQuickSeries / once, have_room),
+                               kFewestRepetitions, kMostQuickRepetitions));
 }
 
 bool IsSlow(const WindowResult& window) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <set>
 #include <string>
 
@@ -47,6 +48,8 @@ using AskedStacks = std::set<AskedStack>;
 
 // Quick tests are repeated more often, which shows what grows more seldom.
 inline constexpr int kMostQuickRepetitions = 20;
+// Bytes. No more are kept for a series, where few repetitions tell.
+inline constexpr std::int64_t kMuchMemory = std::int64_t{2} << 30;
 // So that one slow test does not take the time of all. What it has shown until then counts.
 inline constexpr std::chrono::milliseconds kLongestSeries = std::chrono::seconds(20);
 

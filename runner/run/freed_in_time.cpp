@@ -4,6 +4,7 @@
 
 #include "runner/attribution/call_sites.h"
 #include "runner/judge/pause.h"
+#include "runner/run/asked_stacks.h"
 #include "runner/run/sum_of_test.h"
 
 namespace leakgate {
@@ -89,11 +90,13 @@ FreedInTime FreedOf(const SoFar& so_far, const WindowResult& window, const Findi
                                                     : Amount{}));
 }
 
-// n and m of judge/pause.h, for tests that take `once` together. Threads stay few, for a process
-// may not have thousands.
-RepetitionPauses PausesFor(std::chrono::nanoseconds once, bool leaves_threads) {
+// n and m of judge/pause.h, for tests that take `once` and keep `bytes` together. Threads stay few,
+// for a process may not have thousands.
+RepetitionPauses PausesFor(std::chrono::nanoseconds once, std::int64_t bytes, bool leaves_threads) {
   constexpr std::chrono::seconds kEach(1);
-  const std::int64_t times = kEach / std::max(once, std::chrono::nanoseconds(1));
+  const std::int64_t times =
+      std::min<std::int64_t>(kEach / std::max(once, std::chrono::nanoseconds(1)),
+                             kMuchMemory / std::max(bytes, std::int64_t{1}));
   const int each = static_cast<int>(std::clamp<std::int64_t>(times, 6, leaves_threads ? 48 : 1000));
   return {.each = each, .more = std::max(1, each / 16)};
 }
@@ -117,6 +120,7 @@ RepetitionRequest PauseRequestFor(const RepetitionSetup& setup, const Confirmati
                                   const std::vector<WindowResult*>& windows) {
   RepetitionRequest request;
   std::chrono::nanoseconds once{};
+  std::int64_t bytes = 0;
   std::set<std::string> names;
   bool leaves_threads = false;
   for (WindowResult* const window : windows) {
@@ -129,9 +133,10 @@ RepetitionRequest PauseRequestFor(const RepetitionSetup& setup, const Confirmati
       request.counts_by_test[window->name] = std::move(counts);
     }
     once += window->end - window->begin;
+    bytes += window->outstanding.bytes;
   }
   request.tests.assign(names.begin(), names.end());
-  request.pauses = PausesFor(once, leaves_threads);
+  request.pauses = PausesFor(once, bytes, leaves_threads);
   request.pauses->time = limits.wait;
   request.once = once;
   request.repetitions = CountRepetitions(*request.pauses);

@@ -123,19 +123,20 @@ class Pace {
 
 // Returns whether more repetitions might fail for want of descriptors, threads or memory.
 bool MayExhaust(const SeriesBySite& series, const WindowResult& window) {
-  constexpr std::int64_t kMuch = std::int64_t{2} << 30;
   const auto has_many = [](const JudgedSeries& judged) {
     return GrowthOf(judged.series).blocks > 0 && IsCertain(judged.series);
   };
   const auto descriptors = JudgeAsked(series, AskedDescriptors(), SeriesLength::kOpen);
   if (descriptors && has_many(*descriptors)) return true;
-  return std::any_of(window.mappings.begin(), window.mappings.end(), [&](const Finding& finding) {
+  const auto may_exhaust = [&](const Finding& finding) {
     if (!IsToBeConfirmed(window, finding)) return false;
     const auto judged = JudgeAsked(series, AskedOf(finding), SeriesLength::kOpen);
     if (!judged) return false;
     if (finding.kind == AllocationKind::kThreadStack) return has_many(*judged);
-    return GrowthOf(judged->series).bytes >= kMuch;
-  });
+    return GrowthOf(judged->series).bytes >= kMuchMemory;
+  };
+  return std::any_of(window.findings.begin(), window.findings.end(), may_exhaust) ||
+         std::any_of(window.mappings.begin(), window.mappings.end(), may_exhaust);
 }
 
 // Returns whether a long series of the window's test has told what it can.

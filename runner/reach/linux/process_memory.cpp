@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "runner/base/page_size.h"
 #include "runner/base/time_limit.h"
@@ -279,8 +280,8 @@ void ProcessMemory::ForEachPart(AddressRange range,
   });
 }
 
-ProcessMemory::Piece ProcessMemory::ReadPiece(std::uint64_t begin) const {
-  Piece piece(new std::uint64_t[kPieceBytes / kWordBytes]);
+ProcessMemory::Piece ProcessMemory::ReadPiece(std::uint64_t begin, Piece piece) const {
+  if (piece == nullptr) piece.reset(new std::uint64_t[kPieceBytes / kWordBytes]);
   auto* const bytes = reinterpret_cast<char*>(piece.get());
   std::uint64_t done = begin;  // read or zeroed up to here
   for (const AddressRange& part : PresentIn({begin, begin + kPieceBytes})) {
@@ -299,12 +300,29 @@ ProcessMemory::Piece ProcessMemory::ReadPiece(std::uint64_t begin) const {
   return piece;
 }
 
+const std::uint64_t* ProcessMemory::KeptPiece(std::uint64_t begin) {
+  Piece& piece = pieces_[begin];
+  if (piece == nullptr) piece = ReadPiece(begin, std::move(spare_));
+  return piece.get();
+}
+
+const std::uint64_t* ProcessMemory::ReadThrough(std::uint64_t begin) {
+  const auto kept = pieces_.find(begin);
+  if (kept == pieces_.end()) {
+    read_through_ = ReadPiece(begin, std::move(read_through_));
+  } else {
+    spare_ = std::exchange(read_through_, std::move(kept->second));
+    pieces_.erase(kept);
+  }
+  return read_through_.get();
+}
+
 ProcessMemory::Words ProcessMemory::At(std::uint64_t begin, std::uint64_t end) {
   const std::uint64_t piece_begin = begin & ~(kPieceBytes - 1);
-  if (last_ == nullptr || last_begin_ != piece_begin) {
-    const auto [entry, is_new] = pieces_.try_emplace(piece_begin);
-    if (is_new) entry->second = ReadPiece(piece_begin);
-    last_ = entry->second.get();
+  const bool is_whole = begin == piece_begin && end - begin >= kPieceBytes;
+  const bool is_last = last_ != nullptr && last_begin_ == piece_begin;
+  if (is_whole ? !is_last || last_ != read_through_.get() : !is_last) {
+    last_ = is_whole ? ReadThrough(piece_begin) : KeptPiece(piece_begin);
     last_begin_ = piece_begin;
   }
   const std::uint64_t stop = std::min(end, piece_begin + kPieceBytes);

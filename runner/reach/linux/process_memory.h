@@ -58,8 +58,9 @@ class ProcessMemory {
   void ForEachPart(AddressRange range, const std::function<void(std::uint64_t, Words)>& use) const;
 
   // Returns the first words of [begin, end), at least one; what cannot be read is zero. Memory is
-  // read and kept in pieces, so that a heap of many blocks is read once.
-  // REQUIRES: `begin` is a multiple of 8 and less than `end`.
+  // read and kept in pieces, so that a heap of many blocks is read once; a piece that lies within
+  // [begin, end) as a whole is kept only until the next call. REQUIRES: `begin` is a multiple of 8
+  // and less than `end`.
   Words At(std::uint64_t begin, std::uint64_t end);
 
   // Returns the words at `addresses`, 0 for those that cannot be read: for words that are far from
@@ -76,7 +77,9 @@ class ProcessMemory {
     const std::uint64_t* words = nullptr;
   };
 
-  Piece ReadPiece(std::uint64_t begin) const;
+  Piece ReadPiece(std::uint64_t begin, Piece piece) const;
+  const std::uint64_t* KeptPiece(std::uint64_t begin);
+  const std::uint64_t* ReadThrough(std::uint64_t begin);
   // Asks the kernel for the pages of a range at once. Returns false if it has no such call.
   bool ScanInto(AddressRange range, std::vector<PresentPart>& present) const;
   // As PartsIn, but asks the kernel in any case.
@@ -102,6 +105,8 @@ class ProcessMemory {
   std::vector<Piece> load_buffers_;
   std::uint64_t loaded_bytes_ = 0;
   std::unordered_map<std::uint64_t, Piece> pieces_;
+  Piece spare_;
+  Piece read_through_;            // the last one that was asked for as a whole
   std::uint64_t last_begin_ = 0;  // of the piece that At() returned last
   const std::uint64_t* last_ = nullptr;
 };

@@ -56,8 +56,9 @@ class ProcessMemory {
   void ForEachPart(AddressRange range, const std::function<void(std::uint64_t, Words)>& use) const;
 
   // Returns the first words of [begin, end), at least one; what cannot be read is zero. Memory is
-  // read and kept in pieces, so that a heap of many blocks is read once. REQUIRES: `begin` is a
-  // multiple of 8 and less than `end`.
+  // read and kept in pieces, so that a heap of many blocks is read once; a piece that lies within
+  // [begin, end) as a whole is kept only until the next call. REQUIRES: `begin` is a multiple of 8
+  // and less than `end`.
   Words At(std::uint64_t begin, std::uint64_t end);
 
  private:
@@ -65,10 +66,14 @@ class ProcessMemory {
   static constexpr std::uint64_t kPieceBytes = 1U << 18;
   using Piece = std::unique_ptr<std::uint64_t[]>;
 
-  [[nodiscard]] Piece ReadPiece(std::uint64_t begin) const;
+  [[nodiscard]] Piece ReadPiece(std::uint64_t begin, Piece piece) const;
+  const std::uint64_t* KeptPiece(std::uint64_t begin);
+  const std::uint64_t* ReadThrough(std::uint64_t begin);
 
   void* process_;
   std::unordered_map<std::uint64_t, Piece> pieces_;
+  Piece spare_;
+  Piece read_through_;            // the last one that was asked for as a whole
   std::uint64_t last_begin_ = 0;  // of the piece that At() returned last
   const std::uint64_t* last_ = nullptr;
 };

@@ -5,6 +5,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <vector>
+
 #include "runner/base/page_size.h"
 
 namespace leakgate::test {
@@ -38,6 +43,27 @@ TEST_F(ProcessMemoryTest, IsReadWhereARangeEndsInTheMiddleOfAWord) {
   EXPECT_THAT(WordsIn({begin_, begin_ + 28}), ElementsAre(1, 2, 3));
   EXPECT_THAT(WordsIn({begin_ + 1, begin_ + 32}), ElementsAre(2, 3, 4));
   EXPECT_THAT(WordsIn({begin_ + 1, begin_ + 15}), IsEmpty());
+}
+
+// A block of gigabytes has no copy of gigabytes.
+TEST_F(ProcessMemoryTest, IsNotKeptOfWhatIsReadAsAWhole) {
+  std::vector<std::uint64_t> block(std::size_t{1} << 18);  // 2 MiB
+  std::iota(block.begin(), block.end(), 0);
+  const auto first = reinterpret_cast<std::uint64_t>(block.data());
+  const std::uint64_t end = first + block.size() * 8;
+  ProcessMemory memory(::getpid());
+  std::set<const std::uint64_t*> copies;
+  for (std::uint64_t at = first; at < end;) {
+    const ProcessMemory::Words words = memory.At(at, end);
+    ASSERT_TRUE(std::equal(words.begin(), words.end(), &block[(at - first) / 8]));
+    copies.insert(words.data());
+    at += words.size_bytes();
+    // As a word that follows is looked at, where it may belong to the one before.
+    if (at < end) ASSERT_EQ(memory.At(at, at + 8).front(), (at - first) / 8);
+  }
+
+  EXPECT_LE(copies.size(), 4u);  // the first and the last piece are not of this block alone
+  EXPECT_EQ(memory.At(first, first + 8).front(), 0u);
 }
 
 // Pages of this very process: [written][never touched][written].
