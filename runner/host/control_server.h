@@ -60,6 +60,13 @@ struct BeginTimes {
   std::chrono::steady_clock::time_point latest = {};
 };
 
+// A process of which the server hears, where children are not traced and so do not ask.
+struct StartedProcess {
+  BeginTimes began;
+  std::string image;                   // empty if it is not known
+  std::vector<std::string> arguments;  // the program's name first; empty if they are not known
+};
+
 // A connected process, as the kernel reports it.
 struct ControlPeer {
   int pid = 0;
@@ -68,9 +75,12 @@ struct ControlPeer {
   // What it says itself, in its Hello.
   bool is_forked = false;    // it was forked by a traced process, and has executed nothing
   std::uint32_t window = 0;  // as in Hello
-  // Set where children are not traced, for one that has been started.
-  std::optional<BeginTimes> began = {};
+  std::optional<StartedProcess> started = {};
 };
+
+// Returns the program that it runs, and that one's arguments; empty if they are not known.
+[[nodiscard]] std::string ProgramOf(const ControlPeer& peer);
+[[nodiscard]] std::vector<std::string> ArgumentsOf(const ControlPeer& peer);
 
 // Returns whether `uid` is this process's own user.
 [[nodiscard]] bool IsThisUser(unsigned uid);
@@ -90,6 +100,8 @@ struct ControlHandlers {
   // later stay untraced. `why` likewise.
   std::function<void(const std::string& why)> on_failure = nullptr;
 };
+
+class ChildNotes;
 
 class ControlServer {
  public:
@@ -147,6 +159,7 @@ class ControlServer {
   UniqueFd listener_;            // on Windows a completion port, which is told of new processes
   UniqueFd stop_;                // an eventfd: readable when the thread is to end
   UniqueFd spare_;               // given up to accept one more where no descriptor is left
+  std::shared_ptr<ChildNotes> notes_;  // on Windows: of the processes that the program has started
   std::thread thread_;
 };
 

@@ -123,6 +123,17 @@ std::optional<Shard> ShardOf(const std::vector<std::string>& environment) {
   return Shard{*index, *total};
 }
 
+// The last one counts. GoogleTest takes what begins so for "no".
+bool ListsTests(const std::vector<std::string>& arguments) {
+  const std::optional<std::string> value = ValueAfter(arguments, kListTestsFlag);
+  return value && (value->empty() || (value->front() == '=' && value->find_first_of("0fF") != 1));
+}
+
+bool AsksForNoTest(const std::vector<std::string>& arguments) {
+  return ListsTests(arguments) ||
+         std::find(arguments.begin(), arguments.end(), "--help") != arguments.end();
+}
+
 bool MayRepeatTests(const std::vector<std::string>& arguments,
                     const std::vector<std::string>& environment) {
   return AnyStartsWith(arguments, "--gtest_repeat") ||

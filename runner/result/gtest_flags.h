@@ -36,6 +36,11 @@ inline constexpr const char* kShardIndexVariable = "GTEST_SHARD_INDEX";
 // program.
 [[nodiscard]] std::optional<Shard> ShardOf(const std::vector<std::string>& environment);
 
+// Returns whether a test binary lists its tests instead of running them, and whether it is asked
+// for that or for its help.
+[[nodiscard]] bool ListsTests(const std::vector<std::string>& arguments);
+[[nodiscard]] bool AsksForNoTest(const std::vector<std::string>& arguments);
+
 // Returns whether tests may run several times. A file of flags may ask for that, too.
 [[nodiscard]] bool MayRepeatTests(const std::vector<std::string>& arguments,
                                   const std::vector<std::string>& environment);

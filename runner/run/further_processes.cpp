@@ -25,8 +25,12 @@ namespace {
 // Each one needs two descriptors and much address space.
 constexpr std::size_t kMostFurtherUnjudged = 64;
 
-bool IsSwitchedOff(int pid) {
-  return HasArgument(pid, kDeathTestFlag) || HasArgument(pid, kListTestsFlag);
+bool IsSwitchedOff(const ControlPeer& peer) {
+  const std::vector<std::string> arguments = ArgumentsOf(peer);
+  return ListsTests(arguments) ||
+         std::any_of(arguments.begin(), arguments.end(), [](const std::string& argument) {
+           return argument.starts_with(kDeathTestFlag);
+         });
 }
 
 bool IsGood(Verdict verdict) { return verdict == Verdict::kPass || verdict == Verdict::kNotGated; }
@@ -51,14 +55,16 @@ HelloReply FurtherProcesses::OnExecuted(const ControlPeer& peer) {
   const int pid = peer.pid;
   const std::lock_guard lock(mutex_);
   NoteReplaced(pid);
-  const std::string path = ProgramOf(pid);
+  const std::string path = ProgramOf(peer);
   // A process of which nothing can be known any more may have run tests.
   const bool may_run_tests =
-      BoundariesOf(path) != BoundarySource::kNone || (peer.began && path.empty());
+      BoundariesOf(path) != BoundarySource::kNone || (peer.started && path.empty());
   const bool are_test_binaries =
       may_run_tests && BoundariesOf(program_.image()) != BoundarySource::kNone;
-  if (!are_test_binaries || IsSwitchedOff(pid) || IsStartedByTest(peer)) return {};
-  if (peer.began) return NoteUntraced(path);
+  if (!are_test_binaries || IsSwitchedOff(peer) || IsStartedByTest(peer)) return {};
+  if (peer.started) {
+    return AsksForNoTest(ArgumentsOf(peer)) ? HelloReply{} : NoteUntraced(path);
+  }
   return Trace(Kind::kExecuted, pid, path, program_.CurrentWindow().id);
 }
 
@@ -73,7 +79,7 @@ HelloReply FurtherProcesses::NoteUntraced(const std::string& path) {
 
 // What a test starts is the test's own affair.
 bool FurtherProcesses::IsStartedByTest(const ControlPeer& peer) const {
-  if (peer.began) return HadTest(*peer.began);
+  if (peer.started) return HadTest(peer.started->began);
   const int pid = peer.pid;
   if (program_.CurrentWindow().kind == WindowKind::kTest) return true;
   return std::any_of(processes_.begin(), processes_.end(), [pid](const auto& process) {

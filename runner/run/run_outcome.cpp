@@ -79,10 +79,10 @@ std::vector<std::string> ReasonsForDoubt(const Generations& generations, const R
 
 namespace {
 
-bool AsksForNoTest(const RunResult& result) {
-  return std::any_of(result.arguments.begin(), result.arguments.end(), [](const std::string& one) {
-    return one == kListTestsFlag || one == "--help" || one == "-h";
-  });
+bool AsksForOther(const RunResult& result) {
+  return AsksForNoTest(result.arguments) ||
+         std::find(result.arguments.begin(), result.arguments.end(), "-h") !=
+             result.arguments.end();
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ std::string DoubtWithoutTests(const RunResult& result,
                   [](const WindowResult& window) { return window.kind == WindowKind::kTest; });
   const bool is_shard = result.shard && result.shard->total > 1;
   const bool is_asked = result.tracing.boundaries != BoundarySource::kNone && !is_shard &&
-                        !AsksForNoTest(result) && result.program.ShellCode() == 0;
+                        !AsksForOther(result) && result.program.ShellCode() == 0;
   if (has_tests || !is_asked) return "";
   const std::string filter = FilterGiven(result.arguments, environment);
   if (filter.empty()) return "no test ran: the program has none; --allow-no-tests lets it pass";
@@ -110,7 +110,7 @@ std::string DoubtAboutListener(const Preparation& prepared, const RunResult& res
       prepared.linked.framework == TestFramework::kGoogleTest && prepared.linked.has_listener;
   if (!is_to_add || has_told) return "";
   const bool has_executed = result.tracing.generations != 1;
-  if (has_executed || AsksForNoTest(result) || result.program.WasKilled()) return "";
+  if (has_executed || AsksForOther(result) || result.program.WasKilled()) return "";
   return fmt::format(
       "{} has leakgate's listener, but did not add it, so no tests were told apart; call "
       "leakgate::AppendListener() after testing::InitGoogleTest, or link leakgate::gtest_main",

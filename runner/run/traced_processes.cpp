@@ -17,8 +17,8 @@ HelloReply TracedProcesses::OnHello(const ControlPeer& peer) {
     notifies_execs_ = untraced_tests_.Watch(peer.pid);
     reply.wants |= kTraceForks;
   } else if (reply.region_fd < 0) {
-    const bool is_unknown = peer.began && ProgramOf(peer.pid).empty();
-    is_unknown ? untraced_tests_.NoteUnknown() : untraced_tests_.OnHello(peer.pid);
+    const bool is_unknown = peer.started && peer.started->image.empty();
+    is_unknown ? untraced_tests_.NoteUnknown() : untraced_tests_.OnHello(peer);
     const HelloReply further = further_.OnExecuted(peer);
     reply.region_fd = further.region_fd;
     reply.wants |= further.wants;

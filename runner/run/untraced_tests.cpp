@@ -36,9 +36,9 @@ const UntracedTests::ProgramFile& UntracedTests::Inspect(const std::string& path
   return known_.emplace(path, found).first->second;
 }
 
-void UntracedTests::OnHello(int pid) {
-  if (!is_watching_ || HasArgument(pid, kListTestsFlag)) return;
-  const std::string path = ProgramOf(pid);
+void UntracedTests::OnHello(const ControlPeer& peer) {
+  if (!is_watching_ || AsksForNoTest(ArgumentsOf(peer))) return;
+  const std::string path = ProgramOf(peer);
   if (Inspect(path).is_test_binary) untraced_.emplace(path, program_);
 }
 

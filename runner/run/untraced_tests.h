@@ -25,7 +25,7 @@ class UntracedTests {
   [[nodiscard]] bool Watch(int program);
 
   // Called for a process that is not traced and not the program under test.
-  void OnHello(int pid);
+  void OnHello(const ControlPeer& peer);
   void OnExec(const ReportedExec& told);
 
   // Called for a process that had ended before anything of it could be read.

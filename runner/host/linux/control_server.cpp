@@ -160,6 +160,10 @@ Expected<std::unique_ptr<ControlServer>> ControlServer::Start(ControlHandlers ha
   return server;
 }
 
+std::string ProgramOf(const ControlPeer& peer) { return ProgramOf(peer.pid); }
+
+std::vector<std::string> ArgumentsOf(const ControlPeer& peer) { return ArgumentsOf(peer.pid); }
+
 HelloReply ControlServer::AnswerFor(const ControlPeer& peer) { return handlers_.on_hello(peer); }
 
 ControlServer::~ControlServer() {

@@ -9,6 +9,8 @@
 
 #include "runner/base/nt/win32.h"
 #include "runner/base/path_text.h"
+#include "runner/host/nt/child_notes.h"
+#include "runner/process/nt/command_line.h"
 #include "runner/process/nt/process_job.h"
 #include "runner/process/process_image.h"
 #include "runner/process/process_tree.h"
@@ -22,28 +24,67 @@ std::uint64_t NumberOf(const FILETIME& time) {  // units of 100 ns
   return std::uint64_t{time.dwHighDateTime} << 32 | time.dwLowDateTime;
 }
 
-// Times of processes are as old as the system's last tick.
-BeginTimes BeginTimesOf(const UniqueFd& process) {
+// The system's time of a begin is as old as its last tick.
+BeginTimes TimesOf(std::optional<std::uint64_t> began) {
   constexpr std::chrono::milliseconds kLongestTick(20);
   const auto now = std::chrono::steady_clock::now();
+  if (!began) return {now, now};
   FILETIME current{};
-  FILETIME begin{};
-  FILETIME unused{};
   GetSystemTimePreciseAsFileTime(&current);
-  if (GetProcessTimes(HandleOf(process), &begin, &unused, &unused, &unused) == 0) return {now, now};
-  const auto age = static_cast<std::int64_t>(NumberOf(current) - NumberOf(begin));
+  const auto age = static_cast<std::int64_t>(NumberOf(current) - *began);
   const auto earliest = now - std::chrono::nanoseconds(100 * std::max<std::int64_t>(age, 0));
   return {earliest, std::min(now, earliest + kLongestTick)};
 }
 
-// The system may tell of a process before that has its image: Wine does, on a busy machine by far.
-void AwaitImage(const UniqueFd& process, int pid) {
+struct LifeTimes {  // as NumberOf has them
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;  // 0 if it has not ended
+};
+std::optional<LifeTimes> LifeTimesOf(const UniqueFd& process) {
+  FILETIME begin{};
+  FILETIME end{};
+  FILETIME unused{};
+  if (!process || GetProcessTimes(HandleOf(process), &begin, &end, &unused, &unused) == 0) {
+    return std::nullopt;
+  }
+  return LifeTimes{NumberOf(begin), NumberOf(end)};
+}
+
+// The system may tell of a process before that has its image and its command line: Wine does, on a
+// busy machine by far. There, a process can be waited for as if it had ended until it has a thread.
+void AwaitBegin(const UniqueFd& process, int pid) {
   constexpr std::chrono::seconds kLongest(10);
   constexpr DWORD kPauseMs = 1;
   const auto begin = std::chrono::steady_clock::now();
-  while (ImageOf(pid).empty() && std::chrono::steady_clock::now() - begin < kLongest) {
-    if (WaitForSingleObject(HandleOf(process), kPauseMs) != WAIT_TIMEOUT) return;
+  const bool may_read =
+      static_cast<bool>(OwnHandle(OpenProcess(PROCESS_VM_READ, FALSE, static_cast<DWORD>(pid))));
+  while ((ImageOf(pid).empty() || (may_read && CommandLineOf(pid).empty())) &&
+         LifeTimesOf(process).value_or(LifeTimes{}).end == 0 &&
+         std::chrono::steady_clock::now() - begin < kLongest) {
+    Sleep(kPauseMs);
   }
+}
+
+// What can be read of a process, and else what is noted. `process` is empty if it has ended, and
+// nobody has a handle of it.
+StartedProcess Describe(const UniqueFd& process, int pid, ChildNotes& notes) {
+  StartedProcess started;
+  std::wstring line;
+  std::optional<std::uint64_t> began;
+  if (const std::optional<LifeTimes> times = LifeTimesOf(process)) began = times->begin;
+  started.began = TimesOf(began);
+  if (process) {
+    AwaitBegin(process, pid);
+    started.image = ImageOf(pid);
+    line = CommandLineOf(pid);
+  }
+  if (const std::optional<NotedChild> note = notes.Take(pid, began)) {
+    started.began = note->times;
+    if (started.image.empty()) started.image = Utf8Of(note->image);
+    if (line.empty()) line = note->command_line.value_or(L"");
+  }
+  started.arguments = ArgumentsInLine(line);
+  return started;
 }
 
 }  // namespace
@@ -69,6 +110,9 @@ ControlServer::~ControlServer() {
 HelloReply ControlServer::AnswerFor(const ControlPeer& peer) {
   HelloReply reply = handlers_.on_hello(peer);
   if (!thread_.joinable() && TellOfNewProcesses(peer.pid, listener_)) {
+    UniqueFd region(reply.region_fd);
+    notes_ = std::make_shared<ChildNotes>(region);
+    (void)region.Release();
     thread_ = std::thread([this] { Serve(); });
   }
   return reply;
@@ -88,22 +132,24 @@ void ControlServer::Serve() {
     if (event != JOB_OBJECT_MSG_NEW_PROCESS || static_cast<int>(first) == pid) continue;
     const UniqueFd process = OwnHandle(OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE,
                                                    FALSE, static_cast<DWORD>(pid)));
-    if (!process) {
-      // It has ended, and nobody keeps it: what it was cannot be known.
-      const auto now = std::chrono::steady_clock::now();
-      (void)handlers_.on_hello({.pid = pid, .uid = EffectiveUser(), .began = BeginTimes{now, now}});
-      continue;
-    }
-    const BeginTimes began = BeginTimesOf(process);
-    AwaitImage(process, pid);
-    const bool is_of_other_runner =
-        FileNameIn(ImageOf(pid)) == "leakgate.exe" || of_other_runners.contains(ParentOf(pid));
+    ControlPeer peer{.pid = pid, .uid = EffectiveUser()};
+    peer.started = Describe(process, pid, *notes_);
+    const bool is_of_other_runner = FileNameIn(peer.started->image) == "leakgate.exe" ||
+                                    of_other_runners.contains(ParentOf(pid));
     if (is_of_other_runner) {
       of_other_runners.insert(pid);
       continue;
     }
-    (void)handlers_.on_hello({.pid = pid, .uid = EffectiveUser(), .began = began});
+    (void)handlers_.on_hello(peer);
   }
+}
+
+std::string ProgramOf(const ControlPeer& peer) {
+  return peer.started ? peer.started->image : ProgramOf(peer.pid);
+}
+
+std::vector<std::string> ArgumentsOf(const ControlPeer& peer) {
+  return peer.started ? peer.started->arguments : std::vector<std::string>{};
 }
 
 bool IsThisUser(unsigned uid) { return uid == EffectiveUser(); }

@@ -6,6 +6,7 @@
 
 #include "runner/base/nt/win32.h"
 #include "runner/process/called_name.h"
+#include "runner/process/nt/command_line.h"
 
 namespace leakgate {
 namespace {
@@ -46,10 +47,9 @@ std::string ImageOf(int pid) {
   return Utf8Of(path);
 }
 
-// The arguments of another process are in its memory in a form that is not documented.
 ExecutedProgram ExecutedProgramOf(int pid) {
   const std::string image = ImageOf(pid);
-  return {image, {image}, image};
+  return {image, ArgumentsOf(pid), image};
 }
 
 std::string ProgramOf(int pid) { return ImageOf(pid); }
@@ -60,8 +60,13 @@ std::string ImageBehind(const std::string& path) {
   return error ? path : Utf8Of(whole.native());
 }
 
-std::vector<std::string> ArgumentsOf(int pid) { return {ImageOf(pid)}; }
-bool HasArgument(int, std::string_view) { return false; }
+std::vector<std::string> ArgumentsOf(int pid) { return ArgumentsInLine(CommandLineOf(pid)); }
+
+bool HasArgument(int pid, std::string_view prefix) {
+  const std::vector<std::string> arguments = ArgumentsOf(pid);
+  return std::any_of(arguments.begin(), arguments.end(),
+                     [&](const std::string& argument) { return argument.starts_with(prefix); });
+}
 
 UniqueFd WatchEnd(int pid) { return OpenProcessFor(SYNCHRONIZE, pid); }
 

@@ -6,7 +6,6 @@
 
 #include "plugin/agent/hook/nt/import_slots.h"
 #include "plugin/agent/host/on_switch.h"
-#include "plugin/agent/nt/library_list.h"
 #include "plugin/agent/windows/windows.h"
 
 namespace leakgate::agent {
@@ -22,7 +21,6 @@ constexpr std::size_t kCount = kRuntimeCount * (sizeof(kExits) / sizeof(kExits[0
 // By function, then by runtime; empty where a runtime has none, or is not there.
 constinit SlotChange g_exits[kCount] = {};
 constinit SlotChange g_exit_process = {};
-constinit std::uint64_t g_agent = 0;
 // Set if the program imports `exit`: then whoever calls ExitProcess instead destroys no statics.
 constinit bool g_program_has_exit = false;
 
@@ -52,22 +50,16 @@ void FindExits() {
   }
 }
 
-void ChangeSlotsOf(std::uint64_t base) {
-  if (base == g_agent) return;
-  (void)ChangeImportSlots(base, g_exits, kCount);
-  (void)ChangeImportSlots(base, &g_exit_process, 1);
-}
-
 }  // namespace
 
 void InstallExitHooks(std::uint64_t agent) {
-  g_agent = agent;
   FindExits();
   g_exit_process = {FindFunction(L"kernel32.dll", "ExitProcess"),
                     reinterpret_cast<std::uint64_t>(&HookedExitProcess)};
   const auto program = reinterpret_cast<std::uint64_t>(::GetModuleHandleW(nullptr));
   g_program_has_exit = ChangeImportSlots(program, g_exits, kRuntimeCount) != 0;
-  ForEachLibrary(ChangeSlotsOf);
+  ChangeAllImportSlots(agent, g_exits, kCount);
+  ChangeAllImportSlots(agent, &g_exit_process, 1);
 }
 
 }  // namespace leakgate::agent

@@ -8,7 +8,6 @@
 #include "plugin/agent/host/host_functions.h"
 #include "plugin/agent/nt/image.h"
 #include "plugin/agent/nt/last_error.h"
-#include "plugin/agent/nt/library_list.h"
 #include "plugin/agent/nt/ntdll.h"
 #include "plugin/agent/record/recorder.h"
 
@@ -95,7 +94,6 @@ Heap __stdcall HookedDestroy(Heap heap) {
 
 constexpr std::uint32_t kHookCount = 7;
 constinit SlotChange g_hooks[kHookCount] = {};
-constinit std::uint64_t g_agent = 0;
 
 template <typename Function>
 std::uint64_t AddressOf(Function* function) {
@@ -156,7 +154,6 @@ bool PatchExports(const Image& library) {
 }  // namespace
 
 bool InstallHeapHooks(std::uint64_t agent) {
-  g_agent = agent;
   g_hooks[0] = {AddressOf(g_ntdll.allocate), AddressOf(&HookedAllocate)};
   g_hooks[1] = {AddressOf(g_ntdll.reallocate), AddressOf(&HookedReallocate)};
   g_hooks[2] = {AddressOf(g_ntdll.free), AddressOf(&HookedFree)};
@@ -166,9 +163,7 @@ bool InstallHeapHooks(std::uint64_t agent) {
   g_hooks[6] = {AddressOf(g_ntdll.create), AddressOf(&HookedCreate)};
   const Image ntdll(AddressOf(::GetModuleHandleW(L"ntdll.dll")));
   if (!PatchExports(ntdll)) return false;
-  ForEachLibrary([](std::uint64_t base) {
-    if (base != g_agent) ChangeImportSlots(base, g_hooks, kHookCount);
-  });
+  ChangeAllImportSlots(agent, g_hooks, kHookCount);
   return true;
 }
 

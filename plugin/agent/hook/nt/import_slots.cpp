@@ -3,6 +3,7 @@
 #include <windows.h>
 
 #include "plugin/agent/nt/image.h"
+#include "plugin/agent/nt/library_list.h"
 
 namespace leakgate::agent {
 namespace {
@@ -21,6 +22,14 @@ std::size_t ChangeSlots(const Image& image, std::uint32_t first, const SlotChang
   }
 }
 
+// What ChangeAllImportSlots does at the moment.
+struct Changes {
+  std::uint64_t agent = 0;
+  const SlotChange* changes = nullptr;
+  std::size_t count = 0;
+};
+constinit Changes g_changes{};
+
 }  // namespace
 
 std::size_t ChangeImportSlots(std::uint64_t base, const SlotChange* changes, std::size_t count) {
@@ -33,6 +42,13 @@ std::size_t ChangeImportSlots(std::uint64_t base, const SlotChange* changes, std
     changed += ChangeSlots(image, from->FirstThunk, changes, count);
   }
   return changed;
+}
+
+void ChangeAllImportSlots(std::uint64_t agent, const SlotChange* changes, std::size_t count) {
+  g_changes = {agent, changes, count};
+  ForEachLibrary([](std::uint64_t base) {
+    if (base != g_changes.agent) ChangeImportSlots(base, g_changes.changes, g_changes.count);
+  });
 }
 
 bool Overwrite(void* place, const void* value, std::size_t bytes) {

@@ -15,6 +15,7 @@
 #include "plugin/agent/hook/nt/exit_hooks.h"
 #include "plugin/agent/hook/nt/heap_hooks.h"
 #include "plugin/agent/hook/nt/heap_walk.h"
+#include "plugin/agent/hook/nt/process_hooks.h"
 #include "plugin/agent/host/on_switch.h"
 #include "plugin/agent/mappings/mapping_table.h"
 #include "plugin/agent/nt/image.h"
@@ -117,6 +118,7 @@ void StartTracing(const NtAgentBlock& block, std::uint64_t agent) {
   StartWindows();
   if (!InstallHeapHooks(agent)) return Fail(AgentFailure::kNoMemory);
   InstallExitHooks(agent);
+  InstallProcessHooks(agent);
   if (!SwitchOn(g_region.header().stack_events)) return Fail(AgentFailure::kNoMemory);
   if (!IsCanarySeen(::LocalAlloc(LMEM_FIXED, kCanaryBytes), kCanaryBytes, FreeCanary)) {
     SwitchOff();
