@@ -45,8 +45,12 @@ inline ThreadLocals& OwnThread() {
 class KnownThread {
  public:
   KnownThread() {
-    ThreadLocals* const locals = FindThreadLocals();
-    handle_ = __builtin_expect(locals != nullptr, 1) ? &locals->handle : &g_no_locals.handle;
+    ThreadLocals* locals = FindThreadLocals();
+    if (__builtin_expect(locals == nullptr, 0)) {
+      // Hidden, so that GCC makes a branch: a choice of the two would be waited for in each call.
+      asm("" : "=r"(locals) : "0"(&g_no_locals));
+    }
+    handle_ = &locals->handle;
   }
   ThreadHandle& handle() const { return *handle_; }
 

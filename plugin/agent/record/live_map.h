@@ -124,7 +124,10 @@ class LiveMap {
   // gone, if it reads the start word again (tests/unit/memory_model/live_slot_test.cpp).
   static void Write(Slot slot, const LiveRecord& record) {
     std::uint32_t short_size = static_cast<std::uint32_t>(record.size_bytes);
-    g_region.NoteTouched(slot);
+    // What is not 0 was written, and its page noted.
+    if (kNotesTouchedPages && slot[1].load(std::memory_order_relaxed) == 0) {
+      g_region.NoteTouched(slot);
+    }
     if (__builtin_expect(record.size_bytes >= kSizeFollows, 0)) {
       g_region.NoteTouched(slot + 3);
       slot[2].store(record.size_bytes & kSizeWordMask, std::memory_order_release);
