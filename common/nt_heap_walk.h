@@ -6,8 +6,10 @@
 //   runner   stops the thread; from here on nothing has changed
 //
 // If a stopped thread is just using a heap, the agent waits for it: the runner sees that `steps`
-// stands still, and does without. Heaps that the program has locked by itself, or that have no
-// lock, are left out. It is in the mailbox's text, which the answer overwrites.
+// stands still, and does without; it does not ask again for the same question, since the agent may
+// not have noticed that yet. Heaps that the program has locked by itself, or that have no lock, are
+// left out, and all are once a thread was ended by another one, since no wait for a lock that it
+// held would end. It is in the mailbox's text, which the answer overwrites.
 #pragma once
 
 #include <atomic>

@@ -25,6 +25,7 @@ bool FindNtdll() {
          Find(library, "RtlDestroyHeap", g_ntdll.destroy) &&
          Find(library, "RtlLockHeap", g_ntdll.lock) &&
          Find(library, "RtlUnlockHeap", g_ntdll.unlock) &&
+         Find(library, "NtTerminateThread", g_ntdll.end_thread) &&
          Find(library, "RtlDllShutdownInProgress", g_ntdll.is_shutting_down) &&
          Find(library, "LdrRegisterDllNotification", g_ntdll.notify_of_libraries);
 }

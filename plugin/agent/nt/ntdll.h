@@ -10,7 +10,7 @@ namespace leakgate::agent {
 using Heap = void*;
 
 struct Ntdll {
-  // The heap's functions as ntdll itself has them, whatever its export table says by now.
+  // The functions that are hooked, as ntdll itself has them, whatever its export table says by now.
   void*(__stdcall* allocate)(Heap heap, unsigned long flags, std::size_t bytes);
   void*(__stdcall* reallocate)(Heap heap, unsigned long flags, void* block, std::size_t bytes);
   unsigned char(__stdcall* free)(Heap heap, unsigned long flags, void* block);
@@ -19,6 +19,7 @@ struct Ntdll {
   Heap(__stdcall* destroy)(Heap heap);
   unsigned char(__stdcall* lock)(Heap heap);
   unsigned char(__stdcall* unlock)(Heap heap);
+  long(__stdcall* end_thread)(void* thread, long status);
   unsigned char(__stdcall* is_shutting_down)();  // RtlDllShutdownInProgress
   // LdrRegisterDllNotification, which Learn documents
   long(__stdcall* notify_of_libraries)(unsigned long flags, void* function, void* context,

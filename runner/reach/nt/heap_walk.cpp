@@ -62,6 +62,8 @@ std::optional<WalkedHeaps> WalkHeaps(int pid, int asking_tid, StoppedProcess& st
   Mailbox& mailbox = *agent->mailbox;
   NtHeapWalk& walk = HeapWalkIn(mailbox);
   const std::uint32_t wanted = NtHeapWalkOf(mailbox.request.load(std::memory_order_relaxed));
+  // One that was given up may still be going on.
+  if (walk.wanted.load(std::memory_order_relaxed) == ~wanted) return std::nullopt;
   walk.done.store(~wanted, std::memory_order_relaxed);
   // Release pairs with the agent's acquire.
   walk.wanted.store(wanted, std::memory_order_release);
@@ -69,7 +71,7 @@ std::optional<WalkedHeaps> WalkHeaps(int pid, int asking_tid, StoppedProcess& st
   ::SetEvent(agent->answered);
   const bool is_done = AwaitWalk(walk, wanted);
   // A walk that still waits for a lock ends at once when it has got that.
-  walk.wanted.store(~wanted, std::memory_order_relaxed);
+  if (!is_done) walk.wanted.store(~wanted, std::memory_order_relaxed);
   if (!stopped.StopAgain(asking_tid) || !is_done) return std::nullopt;
   return Read(walk);
 }

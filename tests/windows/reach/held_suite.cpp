@@ -61,15 +61,64 @@ __attribute__((noinline)) void LeaveInFreedMemory(HANDLE heap) {
   list = nullptr;
 }
 
-// Locks a heap by a thread that never lets it go.
-void LockForGood(HANDLE heap) {
-  const HANDLE ready = ::CreateEventW(nullptr, FALSE, FALSE, nullptr);
-  std::thread([heap, ready] {
-    ::HeapLock(heap);
-    ::SetEvent(ready);
-    ::Sleep(INFINITE);
-  }).detach();
+// Locks a heap by a thread that never lets it go, which is returned.
+HANDLE LockForGood(HANDLE heap) {
+  static HANDLE ready;
+  ready = ::CreateEventW(nullptr, FALSE, FALSE, nullptr);
+  const HANDLE thread = ::CreateThread(
+      nullptr, 0,
+      [](void* of) -> DWORD {
+        ::HeapLock(of);
+        ::SetEvent(ready);
+        ::Sleep(INFINITE);
+        return 0;
+      },
+      heap, 0, nullptr);
   ::WaitForSingleObject(ready, INFINITE);
+  return thread;
+}
+
+// Returns a heap that a walk takes long to go through.
+HANDLE LongHeap() {
+  const HANDLE heap = ::HeapCreate(0, 0, 0);
+  for (int i = 0; i < 30'000; ++i) ::HeapAlloc(heap, 0, 16);
+  return heap;
+}
+
+// A thread that has a heap's lock nearly all the time, as any function of heaps takes it.
+class Validation {
+ public:
+  explicit Validation(HANDLE heap)
+      : heap_(heap), thread_(::CreateThread(nullptr, 0, Run, this, 0, nullptr)) {}
+  void Stop() {
+    is_wanted_ = false;
+    ::WaitForSingleObject(thread_, INFINITE);
+  }
+  // Ends the thread where it is.
+  void Kill() {
+    ::Sleep(20);
+    ::TerminateThread(thread_, 0);
+    ::WaitForSingleObject(thread_, INFINITE);
+  }
+
+ private:
+  static DWORD WINAPI Run(void* validation) {
+    const auto& self = *static_cast<Validation*>(validation);
+    while (self.is_wanted_) ::HeapValidate(self.heap_, 0, nullptr);
+    return 0;
+  }
+  const HANDLE heap_;
+  volatile bool is_wanted_ = true;
+  const HANDLE thread_;
+};
+
+// Returns whether nobody ever gets the heap's lock again.
+bool IsLockedForGood(HANDLE heap) {
+  const HANDLE thread = ::CreateThread(
+      nullptr, 0,
+      [](void* of) -> DWORD { return ::HeapFree(of, 0, ::HeapAlloc(of, 0, 16)) != 0 ? 0 : 1; },
+      heap, 0, nullptr);
+  return ::WaitForSingleObject(thread, 2000) == WAIT_TIMEOUT;
 }
 
 // Overwrites what ended functions have left on the stack, and what Wine has left on its own when
@@ -153,9 +202,48 @@ TEST(Locked, HeapWithoutLock) {
   LeaveInFreedMemory(heap);
   Scrub();
 }
+Validation* g_validation = nullptr;
+TEST(Locked, HeapThatAThreadValidates) {
+  static Validation validation(LongHeap());
+  g_validation = &validation;
+  Lose();
+  Scrub();
+}
+TEST(Locked, HeapThatAThreadHasValidated) { g_validation->Stop(); }
 TEST(Framework, FailedAssertion) {
   SCOPED_TRACE("kept");
   EXPECT_TRUE(false);
+}
+
+TEST(Killed, InAFunctionOfAHeap) {
+  HANDLE heap = nullptr;
+  do {
+    heap = LongHeap();
+    LeaveInFreedMemory(heap);
+    Validation(heap).Kill();
+  } while (!IsLockedForGood(heap));
+  Scrub();
+}
+TEST(Killed, WithALock) {
+  const HANDLE heap = ::HeapCreate(0, 1 << 16, 0);
+  ::HeapAlloc(heap, 0, 100);
+  LeaveInFreedMemory(heap);
+  const HANDLE thread = LockForGood(heap);
+  ::TerminateThread(thread, 0);
+  ::WaitForSingleObject(thread, INFINITE);
+  Scrub();
+}
+TEST(Killed, BeforeItsHeapIsDestroyed) {
+  const HANDLE heap = ::HeapCreate(0, 0, 0);
+  ::HeapAlloc(heap, 0, 100);
+  const HANDLE thread = LockForGood(heap);
+  ::TerminateThread(thread, 0);
+  ::WaitForSingleObject(thread, INFINITE);
+  ::HeapDestroy(heap);
+}
+TEST(Killed, BeforeOthersAreLost) {
+  Lose();
+  Scrub();
 }
 
 // The last one: while there is a window, nothing counts as lost.

@@ -149,6 +149,24 @@ TEST(LookTest, WaitsForNoHeapThatAThreadHasLocked) {
   EXPECT_THAT(Judged().Of("Locked.Heap"), ::testing::Contains(StartsWith("retained 50000 B by ")));
 }
 
+TEST(LookTest, WaitsForNoFunctionOfAStoppedThread) {
+  EXPECT_THAT(Judged().Of("Locked.HeapThatAThreadValidates"),
+              ::testing::Contains(StartsWith("lost 50000 B by ")));
+  EXPECT_THAT(Judged().Of("Locked.HeapThatAThreadHasValidated"), IsEmpty());
+}
+
+TEST(LookTest, WaitsForNoLockOfAThreadThatWasEnded) {
+  for (const char* const test : {"Killed.InAFunctionOfAHeap", "Killed.WithALock"}) {
+    EXPECT_THAT(Judged().Of(test), ::testing::Contains(StartsWith("retained 50000 B by "))) << test;
+  }
+  EXPECT_THAT(Judged().Of("Killed.BeforeOthersAreLost"),
+              ::testing::ElementsAre(StartsWith("lost 50000 B by ")));
+}
+
+TEST(LookTest, FreesADestroyedHeapThatAnEndedThreadHadLocked) {
+  EXPECT_THAT(Judged().Of("Killed.BeforeItsHeapIsDestroyed"), Each(Not(HasSubstr(" 100 B by "))));
+}
+
 TEST(LookTest, WalksNoHeapThatAStoppedThreadMayBeAboutToChange) {
   EXPECT_THAT(Judged().Of("Locked.HeapWithoutLock"),
               ::testing::Contains(StartsWith("retained 50000 B by ")));

@@ -74,25 +74,48 @@ void* __stdcall HookedReallocate(Heap heap, unsigned long flags, void* block, st
   return moved;
 }
 
-// The blocks of a heap go with it.
+void RecordDestroyed(void* block, const CallerFrame& caller) {
+  const LiveMap::Slot slot = LiveMap::Find(reinterpret_cast<std::uint64_t>(block));
+  if (slot != nullptr && LiveMap::IsLiveAt(slot)) RecordFree(block, {FreeKind::kFree, caller});
+}
+
+void RecordDestroyedByWalk(Heap heap, const CallerFrame& caller) {
+  PROCESS_HEAP_ENTRY entry{};
+  while (::HeapWalk(heap, &entry) != 0) {
+    if ((entry.wFlags & PROCESS_HEAP_ENTRY_BUSY) != 0) RecordDestroyed(entry.lpData, caller);
+  }
+}
+
+// Finds blocks in the allocation only with which the heap began. Where it has grown, the others
+// count as live.
+void RecordDestroyedByAddress(Heap heap, const CallerFrame& caller) {
+  auto* at = static_cast<char*>(heap);
+  MEMORY_BASIC_INFORMATION facts;
+  while (::VirtualQuery(at, &facts, sizeof(facts)) != 0 && facts.AllocationBase == heap) {
+    char* const end = at + facts.RegionSize;
+    for (; at != end; at += kGranuleMask + 1) {
+      if (facts.State == MEM_COMMIT) RecordDestroyed(at, caller);
+    }
+  }
+}
+
+// The blocks of a heap go with it. A walk would wait for another thread's lock, which ntdll does
+// not do here.
 Heap __stdcall HookedDestroy(Heap heap) {
   if (IsTracing()) {
     const LastErrorKeeper keeper;
     const CallerFrame caller = LEAKGATE_CALLER();
-    PROCESS_HEAP_ENTRY entry{};
-    while (::HeapWalk(heap, &entry) != 0) {
-      if ((entry.wFlags & PROCESS_HEAP_ENTRY_BUSY) == 0) continue;
-      const auto address = reinterpret_cast<std::uint64_t>(entry.lpData);
-      const LiveMap::Slot slot = LiveMap::Find(address);
-      if (slot == nullptr || !LiveMap::IsLiveAt(slot)) continue;
-      RecordFree(entry.lpData, {FreeKind::kFree, caller});
+    if (IsLockedByAnother(heap)) {
+      RecordDestroyedByAddress(heap, caller);
+    } else {
+      RecordDestroyedByWalk(heap, caller);
     }
   }
   ForgetLocksOf(heap);
   return g_ntdll.destroy(heap);
 }
 
-constexpr std::uint32_t kHookCount = 7;
+constexpr std::uint32_t kHookCount = 8;
 constinit SlotChange g_hooks[kHookCount] = {};
 
 template <typename Function>
@@ -161,6 +184,7 @@ bool InstallHeapHooks(std::uint64_t agent) {
   g_hooks[4] = {AddressOf(g_ntdll.lock), AddressOf(&HookedLock)};
   g_hooks[5] = {AddressOf(g_ntdll.unlock), AddressOf(&HookedUnlock)};
   g_hooks[6] = {AddressOf(g_ntdll.create), AddressOf(&HookedCreate)};
+  g_hooks[7] = {AddressOf(g_ntdll.end_thread), AddressOf(&HookedEndThread)};
   const Image ntdll(AddressOf(::GetModuleHandleW(L"ntdll.dll")));
   if (!PatchExports(ntdll)) return false;
   ChangeAllImportSlots(agent, g_hooks, kHookCount);

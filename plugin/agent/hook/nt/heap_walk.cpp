@@ -16,6 +16,9 @@ class HeapWalker {
   HeapWalker(NtHeapWalk& walk, std::uint32_t wanted) : walk_(walk), wanted_(wanted) {}
 
   void Walk() {
+    // A thread that was ended may have held a heap's lock. Wine's list of heaps has that of the
+    // process's own heap.
+    if (AreOtherThreadsGone() || !MayBeWalked(::GetProcessHeap())) return;
     constexpr DWORD kMostHeaps = 256;
     HANDLE heaps[kMostHeaps];
     const DWORD count = ::GetProcessHeaps(kMostHeaps, heaps);
@@ -79,7 +82,10 @@ class HeapWalker {
 __attribute__((noinline)) void Walk(NtHeapWalk& walk, std::uint32_t wanted) {
   HeapWalker walker(walk, wanted);
   walker.Walk();
+  // What was given up belongs to nobody: the answer is written there.
+  if (walk.wanted.load(std::memory_order_relaxed) != wanted) return;
   walk.range_count = walker.count();
+  walk.done.store(wanted, std::memory_order_release);
 }
 
 // Overwrites what ended functions have left on the stack.
@@ -96,14 +102,9 @@ void WalkHeapsIfWanted(Mailbox& mailbox) {
   const bool is_wanted = walk.wanted.load(std::memory_order_acquire) == wanted &&
                          walk.done.load(std::memory_order_relaxed) != wanted;
   if (!is_wanted) return;
-  walk.range_count = 0;
-  // A thread that was ended may have held a heap's lock.
-  if (!AreOtherThreadsGone()) {
-    const LastErrorKeeper keeper;
-    Walk(walk, wanted);
-    ScrubStack();
-  }
-  walk.done.store(wanted, std::memory_order_release);
+  const LastErrorKeeper keeper;
+  Walk(walk, wanted);
+  ScrubStack();
 }
 
 }  // namespace leakgate::agent
