@@ -48,7 +48,13 @@ struct Directory {
   std::uint32_t begin = 0;
   std::uint32_t size = 0;
 };
-enum DirectoryNumber : std::uint32_t { kExports = 0, kImports = 1, kExceptions = 3, kDebug = 6 };
+enum DirectoryNumber : std::uint32_t {
+  kExports = 0,
+  kImports = 1,
+  kExceptions = 3,
+  kDebug = 6,
+  kLoadConfiguration = 10
+};
 
 // Returns where a table of the image is; nothing if there is none.
 template <typename Read>

@@ -54,7 +54,7 @@ OTHER_TEXTS = {
     # how a block is held
     "by a pointer that is not aligned", "by a pointer with a tag in its bits",
     "by a pointer that is shifted, swapped, complemented, tagged or in halves", "by a pointer one past the end",
-    "by a pointer that EncodePointer has encoded",
+    "by a pointer that EncodePointer or the C runtime has encoded",
     "by a pointer in front of its begin", "what the code has leak checkers ignore", "a context saved on a signal stack",
     "only what the code has leak checkers ignore leads to it", "that leakgate did not see allocated",
     # a call site, a block, or why one passes

@@ -10,7 +10,6 @@ constexpr std::uint64_t kMostInFront = 8;
 constexpr std::uint64_t kMostOfTag = 16;  // values that low bits of a pointer may have
 constexpr std::uint64_t kNearBegin = 64;  // where a pointer with a tag may lead to
 constexpr std::uint64_t kAllocatorAlignment = 16;
-constexpr std::uint64_t kSmallAddress = 1ULL << 32;
 
 // A stretched block ends where the next one begins, so the block in front is asked as well.
 std::vector<LiveBlock> Stretch(std::span<const LiveBlock> blocks,
@@ -80,7 +79,7 @@ const char* TextOf(OddWay way) {
     case OddWay::kBeforeBegin:
       return "by a pointer in front of its begin";
     case OddWay::kEncoded:
-      return "by a pointer that EncodePointer has encoded";
+      return "by a pointer that EncodePointer or the C runtime has encoded";
     case OddWay::kBoxed:
       return "by a pointer that is shifted, swapped, complemented, tagged or in halves";
   }

@@ -53,13 +53,21 @@ enum class OddWay : std::uint8_t {
 // Returns "by a pointer that is not aligned", say; an empty text for kNone.
 [[nodiscard]] const char* TextOf(OddWay way);
 
-// Decodes what EncodePointer has made.
+// Blocks below have addresses like everyday numbers.
+inline constexpr std::uint64_t kSmallAddress = 1ULL << 32;
+
+// Decodes what EncodePointer has made, or Microsoft's C runtime.
 struct PointerCode {
   std::uint64_t flipped = 0;
   int rotated = 0;
 
   // Returns {}, which changes nothing, if they have not been made in the known way.
   [[nodiscard]] static PointerCode Of(const EncodedPointers& encoded);
+  // Returns the code of the runtime in a module that has this security cookie, as its source has
+  // it.
+  [[nodiscard]] static PointerCode OfCookie(std::uint64_t cookie) {
+    return {.flipped = cookie, .rotated = static_cast<int>(cookie % 64)};
+  }
   [[nodiscard]] std::uint64_t Decode(std::uint64_t word) const {
     return std::rotr(word ^ flipped, rotated);
   }

@@ -70,6 +70,18 @@ void ReachMarker::AddRoots(Words words, RootPlace place, WordRule rule) {
   }
 }
 
+void ReachMarker::AddEncodedRoots(Words words, RootPlace place, const PointerCode& code) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] < kSmallAddress) continue;
+    const std::uint64_t word = code.Decode(words[i]);
+    const std::uint32_t block = index_.Find(word);
+    if (block == BlockIndex::kNone || IsMarked(block)) continue;
+    if (word < kSmallAddress && word != index_.begin(block)) continue;
+    roots_.push_back(PlaceOfWord(place, i));
+    MarkBlock(block, {block, static_cast<std::uint32_t>(roots_.size() - 1), 0, OddWay::kEncoded});
+  }
+}
+
 template <typename Use>
 void ReachMarker::ForEachPointerIn(std::uint32_t block, Use use) const {
   std::uint64_t at = (index_.begin(block) + kBlockWordBytes - 1) & ~(kBlockWordBytes - 1);

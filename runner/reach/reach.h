@@ -120,6 +120,9 @@ class ReachMarker {
   // The first of `words` is at `place`, and the others follow it in memory.
   void AddRoots(Words words, RootPlace place, WordRule rule = WordRule::kNone);
 
+  // The same for words in which pointers are encoded. Small numbers are none.
+  void AddEncodedRoots(Words words, RootPlace place, const PointerCode& code);
+
   // Returns early when all candidates are marked.
   void Mark();
   [[nodiscard]] bool HasMarkedAllCandidates() const { return unmarked_candidates_ == 0; }

@@ -13,6 +13,7 @@
 #include "runner/reach/nt/debug_heap.h"
 #include "runner/reach/nt/root_namer.h"
 #include "runner/reach/nt/root_ranges.h"
+#include "runner/reach/nt/security_cookies.h"
 #include "runner/reach/nt/stopped_process.h"
 #include "runner/reach/nt/windows_of.h"
 #include "runner/reach/nt/written_words.h"
@@ -80,6 +81,7 @@ class Look {
     process_.walked_heaps = std::move(heaps);
     process_.more_roots = FindHiddenRoots(Sources());
     MarkFrom(process_.more_roots, RootsOf::kVariables);
+    if (HasLostBlocks()) MarkFromEncodedVariables();
     if (HasLostBlocks()) MarkFromOddWords();
     if (HasLostBlocks() && HasMemoryWithoutAccess(Sources())) {
       HoldBy("memory without access, which cannot be read,");
@@ -260,6 +262,19 @@ class Look {
   void MarkFromRegisters() {
     for (const StoppedThread& thread : process_.threads) {
       marker_->AddRoots(thread.registers, {.tid = thread.tid});
+    }
+    marker_->Mark();
+  }
+
+  void MarkFromEncodedVariables() {
+    const std::vector<PointerCode> codes = CodesOf(process_.modules, memory_);
+    for (const RootRange& root : process_.roots) {
+      if (root.kind != RootKind::kGlobal) continue;
+      memory_.ForEachPart(root.range, [&](std::uint64_t address, Words words) {
+        for (const PointerCode& code : codes) {
+          marker_->AddEncodedRoots(words, {.address = address}, code);
+        }
+      });
     }
     marker_->Mark();
   }

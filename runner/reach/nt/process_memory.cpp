@@ -42,6 +42,9 @@ MemoryKind KindOf(DWORD type) {
 
 }  // namespace
 
+ImageHeaders::ImageHeaders(const ProcessMemory& memory, std::uint64_t image)
+    : count_(memory.Read({image, image + sizeof bytes_}, bytes_)) {}
+
 std::vector<MemoryRange> ProcessMemory::List() const {
   std::vector<MemoryRange> ranges;
   MEMORY_BASIC_INFORMATION facts{};
@@ -85,11 +88,7 @@ std::vector<ImageModule> ProcessMemory::ListModules(const std::vector<MemoryRang
 std::vector<AddressRange> ProcessMemory::DataOf(std::uint64_t image) const {
   constexpr std::uint32_t kSectionBytes = 40;
   constexpr std::uint32_t kIsWritable = 0x8000'0000;
-  std::uint8_t bytes[4096];  // the headers
-  const std::uint64_t count = Read({image, image + sizeof bytes}, bytes);
-  const auto read = [&](std::uint32_t at, std::uint32_t size) -> const std::uint8_t* {
-    return at <= count && count - at >= size ? &bytes[at] : nullptr;
-  };
+  const ImageHeaders read(*this, image);
   std::vector<AddressRange> data;
   const std::uint32_t header = pe::FindHeader(read);
   if (header == 0) return data;

@@ -35,6 +35,22 @@ struct ImageModule {
   std::vector<AddressRange> data;  // its sections that were made to be written
 };
 
+class ProcessMemory;
+
+// The first page of an image, for those functions of common/pe_identity.h that read headers.
+class ImageHeaders {
+ public:
+  ImageHeaders(const ProcessMemory& memory, std::uint64_t image);
+  // Returns nullptr if the page has not all of these bytes.
+  const std::uint8_t* operator()(std::uint32_t at, std::uint32_t size) const {
+    return at <= count_ && count_ - at >= size ? &bytes_[at] : nullptr;
+  }
+
+ private:
+  std::uint8_t bytes_[4096];
+  std::uint64_t count_;
+};
+
 class ProcessMemory {
  public:
   using Words = std::span<const std::uint64_t>;

@@ -74,6 +74,31 @@ TEST(OddWordsTest, FindsAnEncodedPointerIntoABlock) {
   }
 }
 
+// As the source of Microsoft's C runtime has it.
+std::uint64_t EncodedByCookie(std::uint64_t cookie, std::uint64_t address) {
+  return std::rotl(address, static_cast<int>(cookie % 64)) ^ cookie;
+}
+
+TEST(OddWordsTest, FindsWhatTheRuntimeHasEncodedWithItsModulesCookie) {
+  constexpr std::uint64_t kSmall = 0x12'3450;
+  for (const std::uint64_t cookie : {0x1234'5678'9ABC'ULL, 0x40ULL, 0xFFFF'FFFF'FFFFULL}) {
+    const PointerCode code = PointerCode::OfCookie(cookie);
+    const std::vector<LiveBlock> blocks = {BlockAt(kSmall, 100), BlockAt(kHeap, 100)};
+    const auto mark = [&](std::uint64_t word) {
+      ReachMarker marker(blocks, {0, 1}, [](std::uint64_t, std::uint64_t) { return Words(); });
+      marker.AddEncodedRoots(Words(&word, 1), {.address = 0x1000}, code);
+      return std::pair(marker.IsMarked(0), marker.IsMarked(1));
+    };
+    EXPECT_EQ(mark(EncodedByCookie(cookie, kHeap + 50)), std::pair(false, true)) << cookie;
+    EXPECT_EQ(mark(EncodedByCookie(cookie, kSmall + 8)), std::pair(false, false)) << cookie;
+    EXPECT_EQ(mark(EncodedByCookie(cookie + 1, kHeap)), std::pair(false, false)) << cookie;
+    for (const std::uint64_t word : {std::uint64_t{0}, std::uint64_t{77}, cookie, kHeap, ~cookie}) {
+      if (word == kHeap && cookie == 0x40) continue;  // which changes little
+      EXPECT_EQ(mark(word), std::pair(false, false)) << cookie << ' ' << word;
+    }
+  }
+}
+
 TEST(OddWordsTest, DecodesNothingWhoseCodeItDoesNotKnow) {
   constexpr std::uint64_t kFlipped = 0x1122'3344'9ABC'DEF5;
   for (const std::uint64_t of_one : {kFlipped, kFlipped ^ 3}) {
