@@ -11,11 +11,16 @@
 
 namespace leakgate {
 
+// Whether the system takes names of files that differ only in the case of letters for the same.
+inline constexpr bool kFoldsNames = std::filesystem::path::preferred_separator == '\\';
+
 // Neither of the next two fails. A text may come from a file that is damaged, and a path of Windows
 // need not be valid: what cannot be converted there is '?', for all but ASCII.
 [[nodiscard]] inline std::filesystem::path PathOf(std::string_view text) {
   try {
-    return std::u8string(text.begin(), text.end());
+    std::filesystem::path path = std::u8string(text.begin(), text.end());
+    // With this prefix, Windows takes a path of any length, but only with its own slashes.
+    return text.starts_with("//?/") ? path.make_preferred() : path;
   } catch (const std::filesystem::filesystem_error&) {
     std::u8string ascii(text.begin(), text.end());
     for (char8_t& c : ascii) c = c < 0x80 ? c : u8'?';
@@ -26,7 +31,12 @@ namespace leakgate {
 [[nodiscard]] inline std::string PathText(const std::filesystem::path& path) {
   try {
     const std::u8string text = path.generic_u8string();
-    return {text.begin(), text.end()};
+    // libstdc++ leaves one of the two slashes with which a server's path begins.
+    const auto& native = path.native();
+    const bool is_of_server = kFoldsNames && native.size() > 1 &&
+                              (native[0] == '\\' || native[0] == '/') && native[1] == native[0] &&
+                              !text.starts_with(u8"//");
+    return (is_of_server ? "/" : "") + std::string(text.begin(), text.end());
   } catch (const std::filesystem::filesystem_error&) {
     std::string ascii;
     for (const auto c : path.native()) {
@@ -62,14 +72,15 @@ namespace leakgate {
 }
 
 // Returns a path, or a pattern of paths, in the form in which paths of Windows are compared: with
-// '/', and the letters of ASCII in lower case.
-[[nodiscard]] inline std::string FoldedPath(std::string_view path) {
-  std::string folded(path);
-  for (char& c : folded) {
-    if (c == '\\') c = '/';
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c | 0x20);
-  }
-  return folded;
+// '/', and Latin, Greek and Cyrillic letters in lower case. It has as many bytes.
+//
+// NTFS has one table of letters for all languages, and takes each letter for itself: 'ß' is not
+// "ss", and neither of the Turkish letters 'ı' and 'İ' is 'i'.
+[[nodiscard]] std::string FoldedPath(std::string_view path);
+
+// The same for a name that the system compares: as it is where the case of letters matters.
+[[nodiscard]] inline std::string ComparedName(std::string_view name) {
+  return kFoldsNames ? FoldedPath(name) : std::string(name);
 }
 
 }  // namespace leakgate

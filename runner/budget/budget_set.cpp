@@ -39,8 +39,9 @@ bool CoversCodeOnly(const BudgetFile& file) { return file.tests.empty() && OwnsC
 
 bool AppliesTo(const BudgetFile& file, const std::string& binary_name) {
   return file.binaries.empty() ||
-         std::any_of(file.binaries.begin(), file.binaries.end(),
-                     [&](const std::string& glob) { return MatchesGlob(glob, binary_name); });
+         std::any_of(file.binaries.begin(), file.binaries.end(), [&](const std::string& glob) {
+           return MatchesGlob(ComparedName(glob), ComparedName(binary_name));
+         });
 }
 
 bool Covers(const BudgetFile& file, const TestId& test) {
@@ -50,8 +51,11 @@ bool Covers(const BudgetFile& file, const TestId& test) {
 
 // Returns the depth of `directory` if it contains `source`, or else 0.
 std::ptrdiff_t RankDirectory(const fs::path& directory, const fs::path& source) {
-  const auto [end, unused] =
-      std::mismatch(directory.begin(), directory.end(), source.begin(), source.end());
+  const auto [end, unused] = std::mismatch(
+      directory.begin(), directory.end(), source.begin(), source.end(),
+      [](const fs::path& a, const fs::path& b) {
+        return a == b || (kFoldsNames && FoldedPath(PathText(a)) == FoldedPath(PathText(b)));
+      });
   return end == directory.end() ? std::distance(directory.begin(), directory.end()) : 0;
 }
 

@@ -1,6 +1,9 @@
 #include "runner/base/file_access.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <random>
 
 #include "runner/base/nt/win32.h"
 
@@ -46,18 +49,16 @@ bool WriteAt(const UniqueFd& file, std::string_view bytes, std::uint64_t at) {
 }
 
 std::string TemporaryFolder() {
-  wchar_t folder[MAX_PATH + 1];
-  return Utf8Of({folder, GetTempPathW(MAX_PATH, folder)});
+  return Utf8Of(TextThat([](wchar_t* to, DWORD units) { return GetTempPathW(units, to); }));
 }
 
 UniqueFd OpenTemporaryFile() {
-  wchar_t path[MAX_PATH + 1];
-  UniqueFd file;
-  if (GetTempFileNameW(WideOf(TemporaryFolder()).c_str(), L"lkg", 0, path) != 0) {
-    constexpr DWORD kGoneWhenClosed = FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE;
-    file = OwnHandle(CreateFileW(path, GENERIC_READ | GENERIC_WRITE, 0, nullptr, CREATE_ALWAYS,
-                                 kGoneWhenClosed, nullptr));
-  }
+  constexpr DWORD kGoneWhenClosed = FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE;
+  std::random_device random;
+  const std::wstring path =
+      WideOf(fmt::format("{}leakgate-{:08x}{:08x}.tmp", TemporaryFolder(), random(), random()));
+  UniqueFd file = OwnHandle(CreateFileW(path.c_str(), GENERIC_READ | GENERIC_WRITE, 0, nullptr,
+                                        CREATE_NEW, kGoneWhenClosed, nullptr));
   if (!file) SetErrnoFromWindows();
   return file;
 }

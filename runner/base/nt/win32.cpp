@@ -67,26 +67,14 @@ std::string Utf8Of(std::wstring_view wide) {
 }
 
 std::wstring PathOfHandle(HANDLE file) {
-  std::wstring path(MAX_PATH, L'\0');
-  for (;;) {
-    const DWORD length = GetFinalPathNameByHandleW(
-        file, path.data(), static_cast<DWORD>(path.size()), VOLUME_NAME_DOS);
-    if (length == 0) return {};
-    const bool fits = length < path.size();
-    path.resize(length);  // without the end when it fits, with it when it is what is needed
-    if (fits) return path;
-  }
+  return TextThat([file](wchar_t* to, DWORD units) {
+    return GetFinalPathNameByHandleW(file, to, units, VOLUME_NAME_DOS);
+  });
 }
 
 std::wstring EnvironmentVariable(const wchar_t* name) {
-  std::wstring value(MAX_PATH, L'\0');
-  for (;;) {
-    const DWORD length =
-        GetEnvironmentVariableW(name, value.data(), static_cast<DWORD>(value.size()));
-    const bool fits = length < value.size();
-    value.resize(length);
-    if (fits) return value;
-  }
+  return TextThat(
+      [name](wchar_t* to, DWORD units) { return GetEnvironmentVariableW(name, to, units); });
 }
 
 }  // namespace leakgate

@@ -47,6 +47,19 @@ void SetErrnoFromWindows();
 [[nodiscard]] std::wstring WideOf(std::string_view utf8);
 [[nodiscard]] std::string Utf8Of(std::wstring_view wide);
 
+// The text that `get(to, units)` writes, which returns its length, or how many units it needs if
+// these are too few; empty if it returns 0.
+template <typename Get>
+[[nodiscard]] std::wstring TextThat(Get get) {
+  std::wstring text(MAX_PATH, L'\0');
+  for (;;) {
+    const DWORD length = get(text.data(), static_cast<DWORD>(text.size()));
+    const bool fits = length < text.size();
+    text.resize(length);
+    if (fits) return text;
+  }
+}
+
 // The path that a handle of a file or folder leads to, with \\?\ in front; empty on failure.
 [[nodiscard]] std::wstring PathOfHandle(HANDLE file);
 

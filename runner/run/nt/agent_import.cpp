@@ -200,10 +200,9 @@ Expected<std::string> ImportName(const std::filesystem::path& agent) {
   };
   std::string name = convert(agent.wstring());
   if (name.empty()) {
-    std::wstring shorter(MAX_PATH, L'\0');
-    const DWORD length = ::GetShortPathNameW(agent.c_str(), shorter.data(), MAX_PATH);
-    shorter.resize(length < MAX_PATH ? length : 0);
-    name = convert(shorter);
+    name = convert(TextThat([&agent](wchar_t* to, DWORD units) {
+      return ::GetShortPathNameW(agent.c_str(), to, units);
+    }));
   }
   if (name.empty()) {
     return InconclusiveError(

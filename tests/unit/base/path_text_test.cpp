@@ -29,8 +29,31 @@ TEST(PathTextTest, DividesFoldersBySlashesInPathsOfWindowsAlone) {
   EXPECT_EQ(WithSlashes("/src/a\\b.cpp"), "/src/a\\b.cpp");
 }
 
-TEST(PathTextTest, FoldsTheCaseOfAscii) {
-  EXPECT_EQ(FoldedPath("C:\\Src\\\xc3\x84.CPP"), "c:/src/\xc3\x84.cpp");
+TEST(PathTextTest, FoldsLettersOfOneCaseAsNtfsDoes) {
+  EXPECT_EQ(FoldedPath("C:\\Src\\ÄÖÜ×.CPP"), "c:/src/äöü×.cpp");
+  EXPECT_EQ(FoldedPath("ÀÞŸĀŽŁŃ ΑΩΣς ЁЯҐ"), "àþÿāžłń αωσσ ёяґ");
+}
+
+TEST(PathTextTest, FoldsNoLetterIntoOthers) {
+  for (const std::string text : {"ß", "ſ", "ı", "İ", "i", "straße", "÷", "中", "𝒜", "ĸ"}) {
+    EXPECT_EQ(FoldedPath(text), text);
+  }
+  EXPECT_NE(FoldedPath("I"), FoldedPath("ı"));
+  EXPECT_NE(FoldedPath("İ"), FoldedPath("i"));
+  EXPECT_NE(FoldedPath("STRASSE"), FoldedPath("STRAßE"));
+}
+
+TEST(PathTextTest, FoldsTextsThatAreNoUtf8AsTheyAre) {
+  for (const std::string text : {"\xc3", "\xc3/", "\xc3\xc3\x84", "\x84\x84", "\xe4\xb8"}) {
+    EXPECT_EQ(FoldedPath(text).size(), text.size());
+  }
+}
+
+TEST(PathTextTest, KeepsThePrefixOfPathsOfAnyLength) {
+  if (!kFoldsNames) GTEST_SKIP() << "only Windows has it";
+  EXPECT_EQ(PathOf("//?/C:/src/a").native(), std::filesystem::path(R"(\\?\C:\src\a)").native());
+  EXPECT_EQ(PathText(PathOf(R"(\\?\C:\src\a)")), "//?/C:/src/a");
+  EXPECT_EQ(PathText(PathOf(R"(\\build\src)")), "//build/src");
 }
 
 TEST(PathTextTest, TakesTheLastPartForTheFileName) {

@@ -81,7 +81,7 @@ std::uint64_t EncodedByCookie(std::uint64_t cookie, std::uint64_t address) {
 
 TEST(OddWordsTest, FindsWhatTheRuntimeHasEncodedWithItsModulesCookie) {
   constexpr std::uint64_t kSmall = 0x12'3450;
-  for (const std::uint64_t cookie : {0x1234'5678'9ABC'ULL, 0x40ULL, 0xFFFF'FFFF'FFFFULL}) {
+  for (const std::uint64_t cookie : {0x1234'5678'9ABCULL, 0x40ULL, 0xFFFF'FFFF'FFFFULL}) {
     const PointerCode code = PointerCode::OfCookie(cookie);
     const std::vector<LiveBlock> blocks = {BlockAt(kSmall, 100), BlockAt(kHeap, 100)};
     const auto mark = [&](std::uint64_t word) {

@@ -342,6 +342,27 @@ def odd_paths(gate):
 
 
 @scenario
+def long_paths(gate):
+    """Paths beyond MAX_PATH, plain and with the prefix: of budgets and of reports. Wine starts no program from one."""
+    far = gate.folder.joinpath(*(f"{number}-" + 60 * "x" for number in range(6)))
+    far.mkdir(parents=True)
+    write(far, "far.leakgate.json", {"component": "gate", "limits": {"test": {"outstanding": {"bytes": 0}}}})
+    windows = "Z:" + str(far).replace("/", "\\")
+    for begin in (str(far) + "/", windows + "\\", "\\\\?\\" + windows + "\\"):
+        done = gate("run", "--budgets", begin + "far.leakgate.json", "--report", f"json={begin}report.json", "--report",
+                    f"html={begin}report.html", "--confirm-wait", "0.05", "--", gate.fixtures / "suite.exe", "--gtest_filter=Gate.Loses:Gate.Grows")
+        check(done.returncode == 1, f"{begin}: exit code {done.returncode}", done)
+        contains(done.stdout, "777 B in 1 block outstanding", "far.leakgate.json", "suite.cpp:")
+        report = json.loads((far / "report.json").read_text(encoding="utf-8"))
+        check(report["verdict"] == "failed", report["verdict"])
+        done = gate("merge", begin + "report.json", "--report", f"junit={begin}merged.xml")
+        check((far / "merged.xml").exists(), "merge", done)
+        for name in ("report.json", "report.html", "merged.xml"):
+            (far / name).unlink()
+    check(gate.left() == [], f"left: {gate.left()}")
+
+
+@scenario
 def nothing_is_left(gate):
     """Neither files nor processes stay, also where the runner is killed while tests run or are repeated."""
     gate.run("suite.exe", "--confirm-wait", "0.05", tests="Gate.Grows", expect=1)
