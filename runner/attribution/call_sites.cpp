@@ -12,6 +12,7 @@
 #include "runner/attribution/framework_rules.h"
 #include "runner/base/time_limit.h"
 #include "runner/region/amount.h"
+#include "runner/result/debug_header.h"
 #include "runner/symbols/name_text.h"
 
 namespace leakgate {

@@ -61,10 +61,6 @@ struct AllocatorCall {
   std::optional<AllocationKind> kind;  // nullopt: as recorded
   bool is_debug = false;  // by the debug C runtime, which puts a header before the block
 };
-// The bytes that the debug C runtime adds before and behind a block: "CRT debug heap details" in
-// Microsoft's documentation.
-inline constexpr std::uint64_t kDebugHeaderBytes = 48;
-inline constexpr std::uint64_t kDebugBytes = kDebugHeaderBytes + 4;
 [[nodiscard]] AllocatorCall FindAllocatorCall(std::span<const Frame> stack);
 
 // Returns the name of the rule that matches a block allocated at `stack` (innermost frame first;

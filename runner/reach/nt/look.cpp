@@ -159,7 +159,7 @@ class Look {
 
   [[nodiscard]] std::vector<std::uint64_t> HeaderBytes() {
     std::vector<std::uint64_t> bytes = HeaderBytesOf(request_, process_.heap.blocks);
-    AddDebugHeaders(process_.heap.blocks, memory_, bytes);
+    AddDebugHeaders({process_.heap.blocks, numbers_, process_.modules}, memory_, bytes);
     return bytes;
   }
 
