@@ -81,7 +81,7 @@ HANDLE LockForGood(HANDLE heap) {
 // Returns a heap that a walk takes long to go through.
 HANDLE LongHeap() {
   const HANDLE heap = ::HeapCreate(0, 0, 0);
-  for (int i = 0; i < 30'000; ++i) ::HeapAlloc(heap, 0, 16);
+  for (int i = 0; i < 5'000; ++i) ::HeapAlloc(heap, 0, 16);
   return heap;
 }
 

@@ -3,8 +3,8 @@
 //
 //   RtlAllocateHeap   RtlReAllocateHeap   RtlFreeHeap   RtlDestroyHeap
 //
-// Three more tell which heaps may be walked (heap_locks.h): RtlCreateHeap, RtlLockHeap,
-// RtlUnlockHeap. Their machine code is not touched. What leads to them is:
+// Four more tell which heaps may be walked (heap_locks.h): RtlCreateHeap, RtlLockHeap,
+// RtlUnlockHeap, NtTerminateThread. Their machine code is not touched. What leads to them is:
 //
 //   import tables     each slot of a loaded library that has the address of one of them, by
 //                     whatever name it was imported
