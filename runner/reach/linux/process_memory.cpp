@@ -280,11 +280,10 @@ void ProcessMemory::ForEachPart(AddressRange range,
   });
 }
 
-ProcessMemory::Piece ProcessMemory::ReadPiece(std::uint64_t begin, Piece piece) const {
-  if (piece == nullptr) piece.reset(new std::uint64_t[kPieceBytes / kWordBytes]);
-  auto* const bytes = reinterpret_cast<char*>(piece.get());
+void ProcessMemory::ReadPiece(std::uint64_t begin, std::span<std::uint64_t> words) const {
+  auto* const bytes = reinterpret_cast<char*>(words.data());
   std::uint64_t done = begin;  // read or zeroed up to here
-  for (const AddressRange& part : PresentIn({begin, begin + kPieceBytes})) {
+  for (const AddressRange& part : PresentIn({begin, begin + words.size_bytes()})) {
     std::memset(bytes + (done - begin), 0, part.begin - done);
     done = part.begin;
     while (done < part.end) {
@@ -296,37 +295,13 @@ ProcessMemory::Piece ProcessMemory::ReadPiece(std::uint64_t begin, Piece piece) 
       done = next;
     }
   }
-  std::memset(bytes + (done - begin), 0, begin + kPieceBytes - done);
-  return piece;
-}
-
-const std::uint64_t* ProcessMemory::KeptPiece(std::uint64_t begin) {
-  Piece& piece = pieces_[begin];
-  if (piece == nullptr) piece = ReadPiece(begin, std::move(spare_));
-  return piece.get();
-}
-
-const std::uint64_t* ProcessMemory::ReadThrough(std::uint64_t begin) {
-  const auto kept = pieces_.find(begin);
-  if (kept == pieces_.end()) {
-    read_through_ = ReadPiece(begin, std::move(read_through_));
-  } else {
-    spare_ = std::exchange(read_through_, std::move(kept->second));
-    pieces_.erase(kept);
-  }
-  return read_through_.get();
+  std::memset(bytes + (done - begin), 0, begin + words.size_bytes() - done);
 }
 
 ProcessMemory::Words ProcessMemory::At(std::uint64_t begin, std::uint64_t end) {
-  const std::uint64_t piece_begin = begin & ~(kPieceBytes - 1);
-  const bool is_whole = begin == piece_begin && end - begin >= kPieceBytes;
-  const bool is_last = last_ != nullptr && last_begin_ == piece_begin;
-  if (is_whole ? !is_last || last_ != read_through_.get() : !is_last) {
-    last_ = is_whole ? ReadThrough(piece_begin) : KeptPiece(piece_begin);
-    last_begin_ = piece_begin;
-  }
-  const std::uint64_t stop = std::min(end, piece_begin + kPieceBytes);
-  return {last_ + (begin - piece_begin) / kWordBytes, (stop - begin) / kWordBytes};
+  return pieces_.At(begin, end, [this](std::uint64_t piece, std::span<std::uint64_t> words) {
+    ReadPiece(piece, words);
+  });
 }
 
 std::vector<std::uint64_t> ProcessMemory::ReadEach(const std::vector<std::uint64_t>& addresses) {

@@ -9,11 +9,11 @@
 #include <map>
 #include <memory>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "runner/base/descriptors.h"
 #include "runner/reach/address_range.h"
+#include "runner/reach/memory_pieces.h"
 
 namespace leakgate {
 
@@ -68,7 +68,6 @@ class ProcessMemory {
   [[nodiscard]] std::vector<std::uint64_t> ReadEach(const std::vector<std::uint64_t>& addresses);
 
  private:
-  static constexpr std::uint64_t kPieceBytes = 1U << 18;
   using Piece = std::unique_ptr<std::uint64_t[]>;
 
   // Words that Load() has read.
@@ -77,9 +76,7 @@ class ProcessMemory {
     const std::uint64_t* words = nullptr;
   };
 
-  Piece ReadPiece(std::uint64_t begin, Piece piece) const;
-  const std::uint64_t* KeptPiece(std::uint64_t begin);
-  const std::uint64_t* ReadThrough(std::uint64_t begin);
+  void ReadPiece(std::uint64_t begin, std::span<std::uint64_t> words) const;
   // Asks the kernel for the pages of a range at once. Returns false if it has no such call.
   bool ScanInto(AddressRange range, std::vector<PresentPart>& present) const;
   // As PartsIn, but asks the kernel in any case.
@@ -104,11 +101,7 @@ class ProcessMemory {
   std::map<std::uint64_t, Loaded> loaded_;            // by begin
   std::vector<Piece> load_buffers_;
   std::uint64_t loaded_bytes_ = 0;
-  std::unordered_map<std::uint64_t, Piece> pieces_;
-  Piece spare_;
-  Piece read_through_;            // the last one that was asked for as a whole
-  std::uint64_t last_begin_ = 0;  // of the piece that At() returned last
-  const std::uint64_t* last_ = nullptr;
+  MemoryPieces pieces_;
 };
 
 }  // namespace leakgate

@@ -6,7 +6,6 @@
 #include <psapi.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "common/pe_identity.h"
 #include "runner/base/path_text.h"
@@ -142,44 +141,13 @@ void ProcessMemory::ForEachPart(AddressRange range,
   }
 }
 
-ProcessMemory::Piece ProcessMemory::ReadPiece(std::uint64_t begin, Piece piece) const {
-  constexpr std::size_t kWords = kPieceBytes / sizeof(std::uint64_t);
-  if (piece == nullptr) piece.reset(new std::uint64_t[kWords]);
-  std::fill_n(piece.get(), kWords, 0);
-  ForEachPart({begin, begin + kPieceBytes}, [&](std::uint64_t address, Words words) {
-    std::copy(words.begin(), words.end(), &piece[(address - begin) / sizeof(std::uint64_t)]);
-  });
-  return piece;
-}
-
-const std::uint64_t* ProcessMemory::KeptPiece(std::uint64_t begin) {
-  Piece& piece = pieces_[begin];
-  if (piece == nullptr) piece = ReadPiece(begin, std::move(spare_));
-  return piece.get();
-}
-
-const std::uint64_t* ProcessMemory::ReadThrough(std::uint64_t begin) {
-  const auto kept = pieces_.find(begin);
-  if (kept == pieces_.end()) {
-    read_through_ = ReadPiece(begin, std::move(read_through_));
-  } else {
-    spare_ = std::exchange(read_through_, std::move(kept->second));
-    pieces_.erase(kept);
-  }
-  return read_through_.get();
-}
-
 ProcessMemory::Words ProcessMemory::At(std::uint64_t begin, std::uint64_t end) {
-  const std::uint64_t piece_begin = begin & ~(kPieceBytes - 1);
-  const bool is_whole = begin == piece_begin && end - begin >= kPieceBytes;
-  const bool is_last = last_ != nullptr && last_begin_ == piece_begin;
-  if (is_whole ? !is_last || last_ != read_through_.get() : !is_last) {
-    last_ = is_whole ? ReadThrough(piece_begin) : KeptPiece(piece_begin);
-    last_begin_ = piece_begin;
-  }
-  const std::uint64_t most = std::min(end, piece_begin + kPieceBytes);
-  return {last_ + (begin - piece_begin) / sizeof(std::uint64_t),
-          std::max<std::uint64_t>(1, (most - begin) / sizeof(std::uint64_t))};
+  return pieces_.At(begin, end, [this](std::uint64_t piece, std::span<std::uint64_t> to) {
+    std::fill(to.begin(), to.end(), 0);
+    ForEachPart({piece, piece + to.size_bytes()}, [&](std::uint64_t address, Words words) {
+      std::copy(words.begin(), words.end(), &to[(address - piece) / sizeof(std::uint64_t)]);
+    });
+  });
 }
 
 }  // namespace leakgate

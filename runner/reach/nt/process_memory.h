@@ -4,13 +4,12 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "runner/reach/address_range.h"
+#include "runner/reach/memory_pieces.h"
 
 namespace leakgate {
 
@@ -79,19 +78,9 @@ class ProcessMemory {
 
  private:
   [[nodiscard]] std::vector<AddressRange> DataOf(std::uint64_t image) const;
-  static constexpr std::uint64_t kPieceBytes = 1U << 18;
-  using Piece = std::unique_ptr<std::uint64_t[]>;
-
-  [[nodiscard]] Piece ReadPiece(std::uint64_t begin, Piece piece) const;
-  const std::uint64_t* KeptPiece(std::uint64_t begin);
-  const std::uint64_t* ReadThrough(std::uint64_t begin);
 
   void* process_;
-  std::unordered_map<std::uint64_t, Piece> pieces_;
-  Piece spare_;
-  Piece read_through_;            // the last one that was asked for as a whole
-  std::uint64_t last_begin_ = 0;  // of the piece that At() returned last
-  const std::uint64_t* last_ = nullptr;
+  MemoryPieces pieces_;
 };
 
 }  // namespace leakgate
