@@ -139,9 +139,10 @@ struct BlockFacts {
   Disposition disposition = Disposition::kOutstanding;
   BaselineState baseline = BaselineState::kNoBaseline;
   bool is_held_by_global : 1 = false;  // as Finding::is_held_by_global
-  bool passes_unseen : 1 =
-      false;                 // it passes whatever it is called, so it is named by symbols only
-  std::uint32_t blocks = 1;  // it stands for so many that differ in their addresses alone
+  // It passes whatever its names are, so it is named only by symbols.
+  bool passes_unseen : 1 = false;
+  // It stands for so many that differ in their addresses alone.
+  std::uint32_t blocks = 1;
   LeadingBlock leading;
   SharedText holder;
   SharedText keeper;  // as Finding::keeper

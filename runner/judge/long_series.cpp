@@ -80,10 +80,13 @@ bool GrowsByAFactor(const Net& net) {
   return true;
 }
 
+// Threads or descriptors.
+bool AreFew(const SeriesScale& scale) { return scale.beyond < kBeyondBounds; }
+
 bool IsBeyond(const Net& net, const SeriesScale& scale) {
   const std::size_t repetitions = net.size() * scale.stride;
   const std::int64_t sum = std::accumulate(net.begin(), net.end(), std::int64_t{0});
-  const bool are_few = scale.beyond < kBeyondBounds;
+  const bool are_few = AreFew(scale);
   if (are_few && sum >= kManyOfFew) return true;
   if (sum >= (net.size() >= kLongLooks ? scale.huge : 4 * scale.huge)) return true;
   if (repetitions < scale.beyond) return false;
@@ -139,7 +142,7 @@ Growth ClassifyRisingLong(const Net& net, const SeriesScale& scale, bool is_fina
   if (GrowsByAFactor(net)) return is_beyond ? Growth::kSteady : Growth::kIrregular;
   const std::int64_t level = scale.level + std::accumulate(net.begin(), net.end(), std::int64_t{0});
   const bool was_long = net.size() * scale.stride >= scale.beyond;
-  const bool are_few = scale.beyond < kBeyondBounds;
+  const bool are_few = AreFew(scale);
   if (was_long && !are_few && IsLittle(octaves, level)) return Growth::kBounded;
   // Seldom growth shows by its times alone: twice is no chance where it was once before.
   constexpr std::int64_t kSeldom = 8;
@@ -280,7 +283,7 @@ Growth ClassifyMovingLong(const Net& net, const SeriesScale& scale, SeriesLength
     const double early = means[kParts / 2 - 1] - means[0];
     const double late = means[kParts - 1] - means[kParts / 2];
     if (late * 5 < early * 3) return Growth::kIrregular;
-    if (scale.beyond < kBeyondBounds && MayEnd(net)) return Growth::kIrregular;
+    if (AreFew(scale) && MayEnd(net)) return Growth::kIrregular;
     return IsBeyond(net, scale) ? Growth::kSteady : Growth::kIrregular;
   }
   // Nothing that was filled by then looks so.

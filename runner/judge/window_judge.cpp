@@ -177,7 +177,7 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
   TakeSuppressions();
   const EvidenceRequest request = RequestFor(window.id, moment.asking_tid);
   Expected<WindowEvidence> evidence =
-      MayGather(result, moment) ? GatherAlike(request) : GatherEvidence(request);
+      AreJudgedAlike(result, moment) ? GatherAlike(request) : GatherEvidence(request);
   if (!evidence) {
     LeaveUnjudged(evidence.error().message, result);
     return result;
@@ -214,7 +214,7 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
 }
 
 // Nobody looks at blocks of the program's once it has gone. Allowances take them one by one.
-bool WindowJudge::MayGather(const WindowResult& result, const JudgeMoment& moment) const {
+bool WindowJudge::AreJudgedAlike(const WindowResult& result, const JudgeMoment& moment) const {
   const bool is_program =
       result.kind == WindowKind::kProgram || result.kind == WindowKind::kProcess;
   const std::vector<const BudgetFile*> files = around_.budgets.Files();

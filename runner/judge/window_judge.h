@@ -87,7 +87,7 @@ class WindowJudge {
   WindowResult DescribeWindow(const WindowCopy& window) const;
   Expected<AppliedBudget> BudgetOf(const WindowCopy& window, const WindowResult& described) const;
   // Returns whether blocks that differ in their addresses alone are judged alike.
-  bool MayGather(const WindowResult& result, const JudgeMoment& moment) const;
+  bool AreJudgedAlike(const WindowResult& result, const JudgeMoment& moment) const;
   // Returns whether the window's verdict, or what was asked for, hangs on the names of blocks that
   // pass by proof.
   bool NeedsAllNames(const WindowResult& result) const;

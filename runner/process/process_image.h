@@ -42,8 +42,6 @@ inline constexpr std::size_t kMostToldBytes = 4096;
 
 // Returns the arguments of `pid`, its name first. Those beyond the first MiB are left out.
 [[nodiscard]] std::vector<std::string> ArgumentsOf(int pid);
-// Returns whether one of the arguments begins with `prefix`.
-[[nodiscard]] bool HasArgument(int pid, std::string_view prefix);
 
 // Returns a descriptor that becomes readable when `pid` ends; an empty one if there is no such
 // process.

@@ -129,6 +129,10 @@ bool ListsTests(const std::vector<std::string>& arguments) {
   return value && (value->empty() || (value->front() == '=' && value->find_first_of("0fF") != 1));
 }
 
+bool IsDeathTest(const std::vector<std::string>& arguments) {
+  return AnyStartsWith(arguments, kDeathTestFlag);
+}
+
 bool AsksForNoTest(const std::vector<std::string>& arguments) {
   return ListsTests(arguments) ||
          std::find(arguments.begin(), arguments.end(), "--help") != arguments.end();

@@ -36,6 +36,9 @@ inline constexpr const char* kShardIndexVariable = "GTEST_SHARD_INDEX";
 // program.
 [[nodiscard]] std::optional<Shard> ShardOf(const std::vector<std::string>& environment);
 
+// Returns whether a test binary runs as the child process of a death test.
+[[nodiscard]] bool IsDeathTest(const std::vector<std::string>& arguments);
+
 // Returns whether a test binary lists its tests instead of running them, and whether it is asked
 // for that or for its help.
 [[nodiscard]] bool ListsTests(const std::vector<std::string>& arguments);

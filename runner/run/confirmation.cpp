@@ -158,20 +158,18 @@ bool Confirmation::WaitFor(const std::vector<WindowResult*>& windows) {
   const RepetitionResult result = repeater_.RepeatWithin(std::move(request));
   // One that takes much memory may have ended it before the first pause.
   if (!result.problem.empty() || !HasPaused(result)) return false;
+  const bool is_alone = windows.size() == 1;
   std::vector<WindowResult*> unseen;
   for (WindowResult* const window : windows) {
     if (!ApplyPauses({result.series, result.all, result.by_test}, before, *window, lasting_)) {
-      unseen.push_back(window);
+      is_alone ? DoubtUnseenThreads(*window) : unseen.push_back(window);
     }
-    if (windows.size() == 1 && !unseen.empty()) DoubtUnseenThreads(*window);
     SortFindings(window->findings);
     SortFindings(window->mappings);
     DecideVerdict(*window);
   }
   // Beside slow tests, a thread ends before its test's next repetition.
-  if (windows.size() > 1) {
-    for (WindowResult* const window : unseen) WaitFor({window});
-  }
+  for (WindowResult* const window : unseen) WaitFor({window});
   return true;
 }
 

@@ -27,10 +27,7 @@ constexpr std::size_t kMostFurtherUnjudged = 64;
 
 bool IsSwitchedOff(const ControlPeer& peer) {
   const std::vector<std::string> arguments = ArgumentsOf(peer);
-  return ListsTests(arguments) ||
-         std::any_of(arguments.begin(), arguments.end(), [](const std::string& argument) {
-           return argument.starts_with(kDeathTestFlag);
-         });
+  return ListsTests(arguments) || IsDeathTest(arguments);
 }
 
 bool IsGood(Verdict verdict) { return verdict == Verdict::kPass || verdict == Verdict::kNotGated; }

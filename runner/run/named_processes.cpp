@@ -118,7 +118,7 @@ HelloReply NamedProcesses::OnHello(int pid) {
   HelloReply reply{.wants = kNotifyExecs, .window = window};
   const std::string path = ProgramOf(pid);
   if (!around_.budgets.NamesProcess(NameOf(path))) return reply;
-  if (HasArgument(pid, kDeathTestFlag)) {
+  if (IsDeathTest(ArgumentsOf(pid))) {
     Forget(pid);
     return reply;
   }

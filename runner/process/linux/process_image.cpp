@@ -101,12 +101,6 @@ std::vector<std::string> ArgumentsOf(int pid) {
   return arguments;
 }
 
-bool HasArgument(int pid, std::string_view prefix) {
-  const std::vector<std::string> arguments = ArgumentsOf(pid);
-  return std::any_of(arguments.begin(), arguments.end(),
-                     [&](const std::string& argument) { return argument.starts_with(prefix); });
-}
-
 UniqueFd WatchEnd(int pid) {
   constexpr unsigned kNoFlags = 0;
   return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, kNoFlags)));

@@ -62,12 +62,6 @@ std::string ImageBehind(const std::string& path) {
 
 std::vector<std::string> ArgumentsOf(int pid) { return ArgumentsInLine(CommandLineOf(pid)); }
 
-bool HasArgument(int pid, std::string_view prefix) {
-  const std::vector<std::string> arguments = ArgumentsOf(pid);
-  return std::any_of(arguments.begin(), arguments.end(),
-                     [&](const std::string& argument) { return argument.starts_with(prefix); });
-}
-
 UniqueFd WatchEnd(int pid) { return OpenProcessFor(SYNCHRONIZE, pid); }
 
 bool HasEnded(const UniqueFd& watch) {

@@ -96,7 +96,10 @@ class Look {
   }
 
   // REQUIRES: the marking is done. The process may run again afterwards.
-  void Conclude() { conclusion_ = marker_->Conclude(); }
+  void Conclude() {
+    conclusion_ = marker_->Conclude();
+    written_words_.CloseFiles();
+  }
 
   // Takes all blocks that would be lost for retained, since the look cannot be sure: `why` is what
   // may hold them. REQUIRES: Conclude() has been called.
@@ -247,16 +250,20 @@ class Look {
       if (kind && *kind != root.kind) marker_->Mark();
       kind = root.kind;
       memory_.ForEachPart(root.range, [&](std::uint64_t address, Words words) {
-        const auto leads_to_block = [&](std::uint64_t word) {
-          return marker_->BlockOf(word) != BlockIndex::kNone;
-        };
-        const bool may_be_files = root.kind == RootKind::kGlobal &&
-                                  std::any_of(words.begin(), words.end(), leads_to_block);
-        marker_->AddRoots(may_be_files ? written_words_.Of(address, words) : words,
-                          {.address = address, .tid = root.tid});
+        // Files are read only where they may matter.
+        if (root.kind == RootKind::kGlobal && LeadsToBlock(words)) {
+          words = written_words_.Of(address, words);
+        }
+        marker_->AddRoots(words, {.address = address, .tid = root.tid});
       });
     }
     marker_->Mark();
+  }
+
+  [[nodiscard]] bool LeadsToBlock(Words words) const {
+    return std::any_of(words.begin(), words.end(), [this](std::uint64_t word) {
+      return marker_->BlockOf(word) != BlockIndex::kNone;
+    });
   }
 
   void MarkFromRegisters() {

@@ -107,11 +107,13 @@ class RootFinder {
 
   // Above a thread's stack, Wine puts the one on which its side of system calls runs. It is the
   // kernel's on Windows, and no part of the process. What old registers left there holds nothing.
+  // Memory of another size is the program's: it may run on a stack of its own.
   void AddStacksOfWine() {
+    constexpr std::uint64_t kBytes = 1U << 20;
     for (const StoppedThread& thread : from_.threads) {
       const MemoryRange* const above = RangeAt(thread.stack_base);
       if (above != nullptr && above->allocation == thread.stack_base &&
-          above->kind == MemoryKind::kPrivate) {
+          above->kind == MemoryKind::kPrivate && above->range.end - above->range.begin == kBytes) {
         stacks_.push_back(above->allocation);
       }
     }

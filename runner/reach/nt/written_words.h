@@ -6,8 +6,7 @@
 //   memory    00d5 7890   00d5 78c0   1234 5678
 //   Of        0           00d5 78c0   0
 //
-// Files are open only as long as the object lives, while the process is stopped: an open one could
-// not be deleted. What cannot be read counts as written.
+// What cannot be read counts as written.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +28,9 @@ class WrittenWords {
   // of their module. Valid until the next call, and as long as `words` is. REQUIRES: `address` is a
   // multiple of 8.
   ProcessMemory::Words Of(std::uint64_t address, ProcessMemory::Words words);
+
+  // Call it before the process runs again: it could not delete a file that is open.
+  void CloseFiles() { files_.clear(); }
 
  private:
   [[nodiscard]] const PeFile* FileOf(const ImageModule& module);
