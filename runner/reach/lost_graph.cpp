@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 
 #include "runner/base/time_limit.h"
 
@@ -15,9 +16,9 @@ constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 std::vector<std::uint32_t> LostGraph::FindComponents() const {
   struct Visit {
     std::uint32_t block;
-    std::size_t next;  // in targets_
+    std::size_t next;  // of its pointers
   };
-  const std::size_t count = begins_.size();
+  const std::size_t count = pointers_.size();
   std::vector<std::uint32_t> components(count, kNone);
   std::vector<std::uint32_t> order(count, kNone);  // in which the blocks were met
   std::vector<std::uint32_t> lowest(count);        // that the block leads back to
@@ -28,7 +29,7 @@ std::vector<std::uint32_t> LostGraph::FindComponents() const {
   const auto visit = [&](std::uint32_t block) {
     order[block] = lowest[block] = met++;
     open.push_back(block);
-    visits.push_back({block, begins_[block]});
+    visits.push_back({block, 0});
   };
   TimeCheck time;
   for (std::uint32_t first = 0; first < count; ++first) {
@@ -36,8 +37,9 @@ std::vector<std::uint32_t> LostGraph::FindComponents() const {
     while (!visits.empty()) {
       time.Step();
       const std::uint32_t block = visits.back().block;
-      if (visits.back().next < End(block)) {
-        const std::uint32_t target = targets_[visits.back().next++];
+      const std::span<const std::uint32_t> targets = pointers_.Of(block);
+      if (visits.back().next < targets.size()) {
+        const std::uint32_t target = targets[visits.back().next++];
         if (order[target] == kNone) {
           visit(target);
         } else if (components[target] == kNone) {
@@ -71,8 +73,8 @@ std::vector<std::uint32_t> LostGraph::FindRoots() const {
   for (std::uint32_t block = 0; block < components.size(); ++block) {
     std::uint32_t& first = firsts[components[block]];
     if (first == kNone || is_made_before(block, first)) first = block;
-    for (std::size_t i = begins_[block]; i < End(block); ++i) {
-      const std::uint32_t other = components[targets_[i]];
+    for (const std::uint32_t target : pointers_.Of(block)) {
+      const std::uint32_t other = components[target];
       if (other != components[block]) is_led_to[other] = true;
     }
   }
@@ -85,7 +87,7 @@ std::vector<std::uint32_t> LostGraph::FindRoots() const {
 }
 
 std::vector<LostGraph::Way> LostGraph::FindWays() const {
-  std::vector<Way> ways(begins_.size(), Way{kNone, kNone});
+  std::vector<Way> ways(pointers_.size(), Way{kNone, kNone});
   std::vector<std::uint32_t> queue;
   TimeCheck time;
   for (const std::uint32_t root : FindRoots()) {
@@ -94,11 +96,11 @@ std::vector<LostGraph::Way> LostGraph::FindWays() const {
     for (std::size_t next = 0; next < queue.size(); ++next) {
       time.Step();
       const std::uint32_t block = queue[next];
-      for (std::size_t i = begins_[block]; i < End(block); ++i) {
-        Way& way = ways[targets_[i]];
+      for (const std::uint32_t target : pointers_.Of(block)) {
+        Way& way = ways[target];
         if (way.root != kNone) continue;
         way = {root, block};
-        queue.push_back(targets_[i]);
+        queue.push_back(target);
       }
     }
   }

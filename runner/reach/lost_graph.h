@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "runner/reach/pointer_graph.h"
+
 namespace leakgate {
 
 class LostGraph {
@@ -20,11 +22,11 @@ class LostGraph {
   // Adds a block; the first one has number 0. `made` tells which of two blocks was made first: the
   // one of the lower number, and of equal ones the one that was added first.
   void AddBlock(std::uint32_t made) {
-    begins_.push_back(static_cast<std::uint32_t>(targets_.size()));
+    pointers_.AddBlock();
     made_.push_back(made);
   }
   // Says that the block that was added last leads to block `target`, which may be added later.
-  void AddPointer(std::uint32_t target) { targets_.push_back(target); }
+  void AddPointer(std::uint32_t target) { pointers_.AddPointer(target); }
 
   // How a block is lost.
   struct Way {
@@ -35,15 +37,11 @@ class LostGraph {
   [[nodiscard]] std::vector<Way> FindWays() const;
 
  private:
-  [[nodiscard]] std::size_t End(std::uint32_t block) const {
-    return block + 1 < begins_.size() ? begins_[block + 1] : targets_.size();
-  }
   // Returns the number of each block's component.
   [[nodiscard]] std::vector<std::uint32_t> FindComponents() const;
   [[nodiscard]] std::vector<std::uint32_t> FindRoots() const;
 
-  std::vector<std::uint32_t> begins_;  // of each block's targets
-  std::vector<std::uint32_t> targets_;
+  PointerGraph pointers_;
   std::vector<std::uint32_t> made_;
 };
 

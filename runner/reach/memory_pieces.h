@@ -1,5 +1,6 @@
 // Words of a process's memory, read in pieces as they are asked for. Pieces are kept, so that a
-// heap of many blocks is read once; of a block of gigabytes, no copy is kept.
+// heap of many blocks is read once; of a block of gigabytes, no copy is kept. Of one who asks by
+// address, nothing is kept.
 //
 //   pieces    |........|........|........|........|
 //   asked for      [==========================)        kept: the first and the last
@@ -19,6 +20,9 @@ namespace leakgate {
 class MemoryPieces {
  public:
   static constexpr std::uint64_t kBytes = 1U << 18;  // of a piece
+  enum class Kept { kAll, kLast };
+
+  explicit MemoryPieces(Kept kept = Kept::kAll) : keeps_all_(kept == Kept::kAll) {}
 
   // Returns the first words of [begin, end), at least one, until the next call. Calls
   // `read(begin, words)` for a piece that is not known, where `words` are those of the whole piece.
@@ -26,7 +30,7 @@ class MemoryPieces {
   template <typename Read>
   std::span<const std::uint64_t> At(std::uint64_t begin, std::uint64_t end, const Read& read) {
     const std::uint64_t piece = begin & ~(kBytes - 1);
-    const bool is_whole = begin == piece && end - begin >= kBytes;
+    const bool is_whole = !keeps_all_ || (begin == piece && end - begin >= kBytes);
     const bool is_last = last_ != nullptr && last_begin_ == piece;
     if (is_whole ? !is_last || last_ != read_through_.get() : !is_last) {
       last_ = is_whole ? ReadThrough(piece, read) : Keep(piece, read);
@@ -68,6 +72,7 @@ class MemoryPieces {
     return read_through_.get();
   }
 
+  bool keeps_all_;
   std::unordered_map<std::uint64_t, Piece> kept_;  // by the begin
   Piece read_through_;                             // the last one that was whole
   Piece spare_;

@@ -40,7 +40,7 @@ ReachMarker::ReachMarker(std::span<const LiveBlock> blocks, std::vector<std::uin
       candidates_(std::move(candidates)),
       read_(std::move(read)),
       index_(Objects()),
-      links_(blocks.size()),
+      holders_(blocks.size(), kUnreached),
       is_candidate_(blocks.size()) {
   for (const std::uint32_t candidate : candidates_) {
     if (is_candidate_[candidate]) continue;
@@ -54,10 +54,24 @@ bool ReachMarker::IsChunkHeader(std::uint32_t block, std::uint64_t word) const {
   return word != before.address && word == before.address + ChunkBytes(before.size_bytes) - 16;
 }
 
-void ReachMarker::MarkBlock(std::uint32_t block, const Link& link) {
-  links_[block] = link;
+void ReachMarker::MarkBlock(std::uint32_t block, std::uint32_t holder, OddWay way) {
+  holders_[block] = holder;
   queue_.push_back(block);
+  if (way != OddWay::kNone) odd_ways_[block] = way;
   if (is_candidate_[block]) --unmarked_candidates_;
+  if (!is_from_ignored_.empty() && (holder & kRootBit) == 0) {
+    is_from_ignored_[block] = is_from_ignored_[holder];
+  }
+}
+
+void ReachMarker::MarkFromRoot(std::uint32_t block, RootPlace place, OddWay way) {
+  roots_.push_back(place);
+  MarkBlock(block, kRootBit | static_cast<std::uint32_t>(roots_.size() - 1), way);
+}
+
+OddWay ReachMarker::WayTo(std::uint32_t block) const {
+  const auto odd = odd_ways_.find(block);
+  return odd == odd_ways_.end() ? OddWay::kNone : odd->second;
 }
 
 void ReachMarker::AddRoots(Words words, RootPlace place, WordRule rule) {
@@ -65,8 +79,7 @@ void ReachMarker::AddRoots(Words words, RootPlace place, WordRule rule) {
     const std::uint32_t block = index_.Find(words[i]);
     if (block == BlockIndex::kNone || IsMarked(block)) continue;
     if (rule == WordRule::kNoChunkHeaders && IsChunkHeader(block, words[i])) continue;
-    roots_.push_back(PlaceOfWord(place, i));
-    MarkBlock(block, {block, static_cast<std::uint32_t>(roots_.size() - 1), 0});
+    MarkFromRoot(block, PlaceOfWord(place, i));
   }
 }
 
@@ -77,17 +90,16 @@ void ReachMarker::AddEncodedRoots(Words words, RootPlace place, const PointerCod
     const std::uint32_t block = index_.Find(word);
     if (block == BlockIndex::kNone || IsMarked(block)) continue;
     if (word < kSmallAddress && word != index_.begin(block)) continue;
-    roots_.push_back(PlaceOfWord(place, i));
-    MarkBlock(block, {block, static_cast<std::uint32_t>(roots_.size() - 1), 0, OddWay::kEncoded});
+    MarkFromRoot(block, PlaceOfWord(place, i), OddWay::kEncoded);
   }
 }
 
 template <typename Use>
-void ReachMarker::ForEachPointerIn(std::uint32_t block, Use use) const {
+void ReachMarker::ForEachPointerIn(std::uint32_t block, const ReadWords& read, Use use) const {
   std::uint64_t at = (index_.begin(block) + kBlockWordBytes - 1) & ~(kBlockWordBytes - 1);
   const std::uint64_t end = index_.end(block) & ~(kBlockWordBytes - 1);
   while (at < end) {
-    const Words words = read_(at, end);
+    const Words words = read(at, end);
     if (words.empty()) return;
     for (const std::uint64_t word : words) {
       const std::uint32_t target = index_.Find(word);
@@ -97,31 +109,49 @@ void ReachMarker::ForEachPointerIn(std::uint32_t block, Use use) const {
   }
 }
 
+void ReachMarker::ReadPointers() {
+  TimeCheck time;
+  pointers_.Reserve(blocks_.size());
+  for (std::uint32_t block = 0; block < blocks_.size(); ++block) {
+    time.Step();
+    pointers_.AddBlock();
+    if (IsKnownLost(block)) continue;
+    ForEachPointerIn(block, read_in_order_,
+                     [&](std::uint32_t target) { pointers_.AddPointer(target); });
+  }
+}
+
 void ReachMarker::Mark() {
+  if (read_in_order_ != nullptr && pointers_.size() == 0) ReadPointers();
   TimeCheck time;
   while (queue_read_ < queue_.size() && unmarked_candidates_ != 0) {
     time.Step();
     const std::uint32_t block = queue_[queue_read_++];
     if (IsIgnored(block)) continue;
-    const Link link{block, links_[block].root, links_[block].depth + 1};
-    ForEachPointerIn(block, [&](std::uint32_t target) {
-      if (!IsMarked(target)) MarkBlock(target, link);
-    });
+    const auto mark = [&](std::uint32_t target) {
+      if (!IsMarked(target)) MarkBlock(target, block);
+    };
+    if (pointers_.size() != 0) {
+      for (const std::uint32_t target : pointers_.Of(block)) mark(target);
+    } else {
+      ForEachPointerIn(block, read_, mark);
+    }
   }
 }
 
 void ReachMarker::MarkIgnored(RootPlace place) {
-  roots_.push_back(place);
-  const auto root = static_cast<std::uint32_t>(roots_.size() - 1);
   const std::vector<bool> ignored = std::exchange(is_ignored_, {});
+  is_from_ignored_ = ignored;
+  roots_.push_back(place);
+  const std::uint32_t root = kRootBit | static_cast<std::uint32_t>(roots_.size() - 1);
   for (std::uint32_t block = 0; block < ignored.size(); ++block) {
     if (!ignored[block]) continue;
-    const Link link{block, root, 0};
     if (IsMarked(block)) {
-      links_[block] = link;
+      holders_[block] = root;
+      odd_ways_.erase(block);
       queue_.push_back(block);
     } else {
-      MarkBlock(block, link);
+      MarkBlock(block, root);
     }
   }
   Mark();
@@ -145,19 +175,19 @@ bool ReachMarker::LeadsToUnmarked(Words words) const {
   });
 }
 
-void ReachMarker::MarkOddlyFrom(std::uint32_t block, const OddWords& odd) {
+void ReachMarker::MarkOddlyFrom(std::uint32_t block, const OddWords& odd, const ReadWords& read) {
   const std::uint64_t end = index_.end(block);
   std::uint64_t at = index_.begin(block) & ~(kBlockWordBytes - 1);
   std::vector<std::uint64_t>& words = odd_words_;  // a copy, as the next words are needed as well
   while (at < end) {
-    const Words read = read_(at, (end + kBlockWordBytes - 1) & ~(kBlockWordBytes - 1));
-    if (read.empty()) return;
-    words.assign(read.begin(), read.end());
+    const Words some = read(at, (end + kBlockWordBytes - 1) & ~(kBlockWordBytes - 1));
+    if (some.empty()) return;
+    words.assign(some.begin(), some.end());
     at += words.size() * kBlockWordBytes;
     if (at > end) words.back() &= ~std::uint64_t{0} >> (8 * (at - end));
     std::uint64_t next = 0;
     if (at < end) {
-      const Words behind = read_(at, at + kBlockWordBytes);
+      const Words behind = read(at, at + kBlockWordBytes);
       if (!behind.empty()) next = behind.front();
       if (at + kBlockWordBytes > end)
         next &= ~std::uint64_t{0} >> (8 * (at + kBlockWordBytes - end));
@@ -165,7 +195,7 @@ void ReachMarker::MarkOddlyFrom(std::uint32_t block, const OddWords& odd) {
     odd.ForEachHit(words, next, [&](std::size_t, const OddHit& hit) {
       if (IsMarked(hit.block) || !MayHoldFrom(hit.way, hit.block)) return;
       if (hit.way == OddWay::kPastTheEnd && !MayBePastTheEnd(hit.block, {})) return;
-      MarkBlock(hit.block, {block, links_[block].root, links_[block].depth + 1, hit.way});
+      MarkBlock(hit.block, block, hit.way);
     });
   }
 }
@@ -181,9 +211,7 @@ void ReachMarker::MarkOddly(const ForEachRoots& for_each_roots, PointerCode code
       if (IsMarked(hit.block) || !MayHoldFrom(hit.way, hit.block)) return;
       if (rule == WordRule::kNoChunkHeaders && IsChunkHeader(hit.block, words[i])) return;
       if (hit.way == OddWay::kPastTheEnd && !MayBePastTheEnd(hit.block, place)) return;
-      roots_.push_back(PlaceOfWord(place, i));
-      const auto root = static_cast<std::uint32_t>(roots_.size() - 1);
-      MarkBlock(hit.block, {hit.block, root, 0, hit.way});
+      MarkFromRoot(hit.block, PlaceOfWord(place, i), hit.way);
     });
   };
   // A pointer may begin in the last word of one piece and end in the first word of the next.
@@ -201,11 +229,22 @@ void ReachMarker::MarkOddly(const ForEachRoots& for_each_roots, PointerCode code
   });
   // Mark() appends to the queue what plain pointers lead to, so each marked block comes by here.
   TimeCheck time;
+  Mark();
+  std::size_t in_order = 0;
+  if (pointers_.size() != 0) {
+    // What other blocks lead to as well is not from ignored ones.
+    const auto ignored =
+        std::stable_partition(queue_.begin(), queue_.end(),
+                              [this](std::uint32_t block) { return !IsFromIgnored(block); });
+    std::sort(queue_.begin(), ignored);
+    std::sort(ignored, queue_.end());
+    in_order = queue_.size();
+  }
   for (std::size_t i = 0; unmarked_candidates_ != 0; ++i) {
     time.Step();
     Mark();
     if (i == queue_.size()) return;
-    MarkOddlyFrom(queue_[i], odd);
+    MarkOddlyFrom(queue_[i], odd, i < in_order ? read_in_order_ : read_);
   }
 }
 
@@ -237,7 +276,7 @@ void ReachMarker::FindLostWays() {
   for (const std::uint32_t block : lost_) {
     time.Step();
     graph.AddBlock(blocks_[block].stack);
-    ForEachPointerIn(block, [&](std::uint32_t target) {
+    ForEachPointerIn(block, read_, [&](std::uint32_t target) {
       const std::uint32_t number = target == block ? kNotLost : LostNumber(target);
       if (number != kNotLost) graph.AddPointer(number);
     });
@@ -285,17 +324,17 @@ std::shared_ptr<const LostWith> ReachMarker::LostWithOf(std::uint32_t block) {
 }
 
 BlockChain ReachMarker::ChainTo(std::uint32_t block, std::size_t most_links) const {
-  const Link& link = links_[block];
-  BlockChain chain{.root = roots_[link.root], .hidden = link.depth, .links = {}, .way = link.way};
-  for (std::uint32_t at = block, left = link.depth; left != 0; --left) {
-    at = links_[at].parent;
-    if (chain.way == OddWay::kNone) chain.way = links_[at].way;
+  BlockChain chain{.root = {}, .links = {}, .way = WayTo(block)};
+  std::uint32_t at = block;
+  for (; (holders_[at] & kRootBit) == 0; ++chain.hidden) {
+    at = holders_[at];
+    if (chain.way == OddWay::kNone) chain.way = WayTo(at);
     chain.outermost = at;
   }
-  for (std::uint32_t at = block; chain.hidden != 0 && chain.links.size() < most_links;) {
-    at = links_[at].parent;
+  chain.root = roots_[holders_[at] & ~kRootBit];
+  for (at = block; chain.hidden != 0 && chain.links.size() < most_links; --chain.hidden) {
+    at = holders_[at];
     chain.links.push_back(at);
-    --chain.hidden;
   }
   std::reverse(chain.links.begin(), chain.links.end());
   return chain;

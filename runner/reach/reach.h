@@ -24,11 +24,13 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "runner/reach/block_index.h"
 #include "runner/reach/lost_graph.h"
 #include "runner/reach/odd_words.h"
+#include "runner/reach/pointer_graph.h"
 #include "runner/region/region_copies.h"
 #include "runner/result/finding.h"
 
@@ -99,6 +101,10 @@ class ReachMarker {
   ReachMarker(std::span<const LiveBlock> blocks, std::vector<std::uint32_t> candidates,
               ReadWords read, std::span<const std::uint64_t> header_bytes = {});
 
+  // From now on, Mark reads all blocks once, by address, with `read`, and follows what it keeps of
+  // their pointers: for where most blocks are candidates, and many. Call it before Mark.
+  void ReadInOrder(ReadWords read) { read_in_order_ = std::move(read); }
+
   // Says which blocks, by their numbers, are known to be lost. No mark comes from them, so they are
   // read only to tell what is lost with them. REQUIRES: none of them is a candidate.
   // What is found lost may be lost with those that are in `may_lead`.
@@ -113,6 +119,10 @@ class ReachMarker {
   // Marks all of those, and what they lead to and no root so far has, as from a root at `place`.
   // REQUIRES: Mark() has been called.
   void MarkIgnored(RootPlace place);
+  // Returns whether the block was marked so.
+  [[nodiscard]] bool IsFromIgnored(std::uint32_t block) const {
+    return !is_from_ignored_.empty() && is_from_ignored_[block];
+  }
 
   // Returns the number of the block that `word` points into; BlockIndex::kNone if it does to none.
   [[nodiscard]] std::uint32_t BlockOf(std::uint64_t word) const { return index_.Find(word); }
@@ -126,9 +136,7 @@ class ReachMarker {
   // Returns early when all candidates are marked.
   void Mark();
   [[nodiscard]] bool HasMarkedAllCandidates() const { return unmarked_candidates_ == 0; }
-  [[nodiscard]] bool IsMarked(std::uint32_t block) const {
-    return links_[block].parent != kUnreached;
-  }
+  [[nodiscard]] bool IsMarked(std::uint32_t block) const { return holders_[block] != kUnreached; }
   // Returns whether one of the words points into a block that is not marked.
   [[nodiscard]] bool LeadsToUnmarked(Words words) const;
 
@@ -144,23 +152,12 @@ class ReachMarker {
   // Conclude() has been called.
   [[nodiscard]] std::shared_ptr<const LostWith> LostWithOf(std::uint32_t block);
 
-  // Returns the root from which the block was first reached. REQUIRES: `block` is marked.
-  [[nodiscard]] const RootPlace& RootOf(std::uint32_t block) const {
-    return roots_[links_[block].root];
-  }
-
   // Leaves out all but the last `most_links` blocks. REQUIRES: `block` is marked.
   [[nodiscard]] BlockChain ChainTo(std::uint32_t block, std::size_t most_links) const;
 
  private:
-  // How a block was reached.
-  struct Link {
-    std::uint32_t parent = kUnreached;  // the block that holds it; itself if a root does
-    std::uint32_t root = 0;             // in roots_
-    std::uint32_t depth = 0;            // blocks between the root and this one
-    OddWay way = OddWay::kNone;         // of the word that leads to it
-  };
   static constexpr std::uint32_t kUnreached = 0xFFFF'FFFF;
+  static constexpr std::uint32_t kRootBit = 0x8000'0000;
   static constexpr std::uint32_t kNotLost = 0xFFFF'FFFF;
 
   [[nodiscard]] bool IsKnownLost(std::uint32_t block) const {
@@ -169,14 +166,18 @@ class ReachMarker {
   [[nodiscard]] bool IsIgnored(std::uint32_t block) const {
     return !is_ignored_.empty() && is_ignored_[block];
   }
-  void MarkBlock(std::uint32_t block, const Link& link);
-  void MarkOddlyFrom(std::uint32_t block, const OddWords& odd);
+  // `holder` is as in holders_; `way` is that of the word that leads to the block.
+  void MarkBlock(std::uint32_t block, std::uint32_t holder, OddWay way = OddWay::kNone);
+  void MarkFromRoot(std::uint32_t block, RootPlace place, OddWay way = OddWay::kNone);
+  [[nodiscard]] OddWay WayTo(std::uint32_t block) const;
+  void ReadPointers();
+  void MarkOddlyFrom(std::uint32_t block, const OddWords& odd, const ReadWords& read);
   // Returns whether a pointer one past the end of `block` may be the program's, not its
   // allocator's.
   [[nodiscard]] bool MayBePastTheEnd(std::uint32_t block, RootPlace place) const;
   // Counts only whole, aligned words.
   template <typename Use>
-  void ForEachPointerIn(std::uint32_t block, Use use) const;
+  void ForEachPointerIn(std::uint32_t block, const ReadWords& read, Use use) const;
   void FindLostWays();
   // Returns its place in lost_; kNotLost if it has none.
   [[nodiscard]] std::uint32_t LostNumber(std::uint32_t block) const;
@@ -197,15 +198,20 @@ class ReachMarker {
   std::vector<LiveBlock> objects_;  // the blocks without their headers; empty if none has any
   std::vector<std::uint32_t> candidates_;
   ReadWords read_;
-  BlockIndex index_;  // of Objects()
-  std::vector<Link> links_;
+  ReadWords read_in_order_ = nullptr;
+  PointerGraph pointers_;  // of all blocks but those that are known to be lost; empty until read
+  BlockIndex index_;       // of Objects()
+  // By block: the block from which it was first reached, or the number of the root, with kRootBit.
+  std::vector<std::uint32_t> holders_;
+  std::unordered_map<std::uint32_t, OddWay> odd_ways_;  // by block, where a word is odd
   std::vector<RootPlace> roots_;
   std::vector<std::uint32_t> queue_;  // the marked blocks, of which queue_read_ have been read
   std::size_t queue_read_ = 0;
   std::vector<bool> is_candidate_;
-  std::vector<bool> is_known_lost_;  // empty if none is
-  std::vector<bool> may_lead_;       // of those; likewise
-  std::vector<bool> is_ignored_;     // until MarkIgnored; empty if none is
+  std::vector<bool> is_known_lost_;    // empty if none is
+  std::vector<bool> may_lead_;         // of those; likewise
+  std::vector<bool> is_ignored_;       // until MarkIgnored; empty if none is
+  std::vector<bool> is_from_ignored_;  // from then on; likewise
   std::size_t unmarked_candidates_ = 0;
   std::vector<std::uint32_t> lost_;        // blocks, by address; Conclude() fills it
   std::vector<LostGraph::Way> lost_ways_;  // of each of lost_, by places there

@@ -260,8 +260,8 @@ std::vector<std::uint64_t> AllocatorWords(const StoppedProcess& process,
 class ChunkSizes {
  public:
   ChunkSizes(const std::vector<LiveBlock>& blocks, const std::vector<bool>& is_known_lost,
-             const std::vector<GlibcHeap>& heaps, ProcessMemory& memory)
-      : memory_(memory) {
+             const std::vector<GlibcHeap>& heaps, ReadWords read_in_order, ProcessMemory& memory)
+      : read_in_order_(std::move(read_in_order)) {
     std::vector<std::uint64_t> unknown;  // addresses of words to be read
     constexpr std::uint64_t kLargeOnAverage = 1024;
     for (const GlibcHeap& heap : heaps) {
@@ -289,7 +289,7 @@ class ChunkSizes {
       words_.resize(first);
       unknown.resize(first_unknown);
     }
-    const std::vector<std::uint64_t> read = memory_.ReadEach(unknown);
+    const std::vector<std::uint64_t> read = memory.ReadEach(unknown);
     auto next = read.begin();
     for (std::uint64_t& word : words_) {
       if (word == kUnknown) word = *next++;
@@ -301,20 +301,20 @@ class ChunkSizes {
     if (found != addresses_.end() && *found == address) {
       return words_[static_cast<std::size_t>(found - addresses_.begin())];
     }
-    return memory_.At(address, address + sizeof(std::uint64_t)).front();
+    return read_in_order_(address, address + sizeof(std::uint64_t)).front();
   }
 
  private:
   static constexpr std::uint64_t kPreviousInUse = 1;
   static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
 
-  ProcessMemory& memory_;
+  ReadWords read_in_order_;
   std::vector<std::uint64_t> addresses_;  // sorted
   std::vector<std::uint64_t> words_;
 };
 
 UnseenHeap FindUnseen(const StoppedProcess& process, const std::vector<bool>& is_known_lost,
-                      ProcessMemory& memory) {
+                      ReadWords read_in_order, ProcessMemory& memory) {
   std::vector<GlibcHeap> heaps;
   for (const MappedRange& range : process.maps) {
     if (range.name != "[heap]") continue;
@@ -325,7 +325,8 @@ UnseenHeap FindUnseen(const StoppedProcess& process, const std::vector<bool>& is
     }
   }
   for (const AddressRange& arena : process.arenas) heaps.push_back({arena.begin, arena.end, false});
-  const ChunkSizes sizes(process.heap.blocks, is_known_lost, heaps, memory);
+  const ChunkSizes sizes(process.heap.blocks, is_known_lost, heaps, std::move(read_in_order),
+                         memory);
   const auto read = [&sizes](std::uint64_t address) { return sizes.WordAt(address); };
   return FindUnseenHeap({heaps, process.heap.blocks, AllocatorWords(process, memory), read});
 }
@@ -380,6 +381,7 @@ bool MayHold(const std::vector<LiveBlock>& chunks, const ReachMarker& marker,
 class Look {
  public:
   enum class Candidates { kOfRequest, kAllBlocks };
+  static constexpr std::size_t kManyBlocks = 65'536;  // whose memory is not kept
 
   Look(const ReachRequest& request, Candidates candidates, StoppedProcess process,
        ProcessMemory& memory)
@@ -388,6 +390,8 @@ class Look {
         memory_(memory),
         file_words_(request.file_words != nullptr ? *request.file_words : own_file_words_),
         is_known_lost_(FindKnownLost(request, process_.heap.blocks)),
+        keeps_no_memory_(candidates == Candidates::kAllBlocks &&
+                         process_.heap.blocks.size() >= kManyBlocks),
         numbers_(candidates == Candidates::kAllBlocks
                      ? NumbersButFor(is_known_lost_)
                      : NumbersOf(request.candidates, process_.heap.blocks)) {
@@ -397,6 +401,7 @@ class Look {
         process_.heap.blocks, std::move(live),
         [this](std::uint64_t begin, std::uint64_t end) { return memory_.At(begin, end); },
         HeaderBytesOf(request, process_.heap.blocks));
+    if (keeps_no_memory_) marker_->ReadInOrder(ReaderInOrder());
     LeaveOutKnownLost();
     file_words_.BeginLook(request_.pid, process_.maps);
     process_.roots = FindRoots(Sources());
@@ -420,7 +425,7 @@ class Look {
     std::move(kept.begin(), kept.end(), std::back_inserter(process_.objects));
     KernelQueues queues = FindKernelQueues(request_.pid, process_.threads);
     std::move(queues.read.begin(), queues.read.end(), std::back_inserter(process_.objects));
-    const UnseenHeap unseen = FindUnseen(process_, is_known_lost_, memory_);
+    const UnseenHeap unseen = FindUnseen(process_, is_known_lost_, ReaderInOrder(), memory_);
     for (const SbrkRange& range : unseen.ranges) {
       process_.more_roots.push_back({{range.begin, range.end}});
     }
@@ -483,7 +488,7 @@ class Look {
       if (numbers_[i] == BlockIndex::kNone) continue;
       const std::size_t at = next++;
       reaches[i].reach = conclusion_[at];
-      reaches[i].is_ignored = marker_->IsMarked(numbers_[i]) && IsIgnored(numbers_[i]);
+      reaches[i].is_ignored = marker_->IsFromIgnored(numbers_[i]);
       if (IsDoubted(at)) {
         reaches[i].holder = std::make_shared<const HolderChain>(HolderChain{.root = doubt_});
       } else if (reaches[i].reach == Reach::kRetained) {
@@ -497,6 +502,13 @@ class Look {
   }
 
  private:
+  // Reads what is asked for by address.
+  [[nodiscard]] ReadWords ReaderInOrder() {
+    return [this](std::uint64_t begin, std::uint64_t end) {
+      return keeps_no_memory_ ? memory_.InOrder(begin, end) : memory_.At(begin, end);
+    };
+  }
+
   [[nodiscard]] RootSources Sources() const {
     return {process_.maps,        process_.modules,    process_.threads,
             process_.heap,        process_.own_ranges, process_.kept_ranges,
@@ -553,13 +565,7 @@ class Look {
   // They count as held by an object that is none of the kernel's.
   void MarkFromIgnored() {
     process_.objects.push_back({.name = "what the code has leak checkers ignore", .words = {}});
-    ignored_object_ = static_cast<std::uint32_t>(process_.objects.size());
-    marker_->MarkIgnored({.kernel_object = ignored_object_});
-  }
-
-  // REQUIRES: the block is marked.
-  [[nodiscard]] bool IsIgnored(std::uint32_t block) const {
-    return ignored_object_ != 0 && marker_->RootOf(block).kernel_object == ignored_object_;
+    marker_->MarkIgnored({.kernel_object = static_cast<std::uint32_t>(process_.objects.size())});
   }
 
   void LeaveOut(const IgnoredAccount& account) {
@@ -651,10 +657,10 @@ class Look {
   FileWords own_file_words_;
   FileWords& file_words_;
   const std::vector<bool> is_known_lost_;
+  const bool keeps_no_memory_;
   std::vector<std::uint32_t> numbers_;  // of the candidates
   std::optional<ReachMarker> marker_;
-  std::vector<Reach> conclusion_;     // of the candidates that are live
-  std::uint32_t ignored_object_ = 0;  // as RootPlace::kernel_object; 0: nothing is ignored
+  std::vector<Reach> conclusion_;  // of the candidates that are live
   std::optional<UnseenMarker> unseen_;
   std::vector<std::size_t> unseen_candidates_;
   std::string doubt_;

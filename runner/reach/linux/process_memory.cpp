@@ -298,10 +298,19 @@ void ProcessMemory::ReadPiece(std::uint64_t begin, std::span<std::uint64_t> word
   std::memset(bytes + (done - begin), 0, begin + words.size_bytes() - done);
 }
 
-ProcessMemory::Words ProcessMemory::At(std::uint64_t begin, std::uint64_t end) {
-  return pieces_.At(begin, end, [this](std::uint64_t piece, std::span<std::uint64_t> words) {
+ProcessMemory::Words ProcessMemory::InPieces(MemoryPieces& pieces, std::uint64_t begin,
+                                             std::uint64_t end) const {
+  return pieces.At(begin, end, [this](std::uint64_t piece, std::span<std::uint64_t> words) {
     ReadPiece(piece, words);
   });
+}
+
+ProcessMemory::Words ProcessMemory::At(std::uint64_t begin, std::uint64_t end) {
+  return InPieces(pieces_, begin, end);
+}
+
+ProcessMemory::Words ProcessMemory::InOrder(std::uint64_t begin, std::uint64_t end) {
+  return InPieces(last_piece_, begin, end);
 }
 
 std::vector<std::uint64_t> ProcessMemory::ReadEach(const std::vector<std::uint64_t>& addresses) {

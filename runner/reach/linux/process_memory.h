@@ -62,6 +62,8 @@ class ProcessMemory {
   // [begin, end) as a whole is kept only until the next call. REQUIRES: `begin` is a multiple of 8
   // and less than `end`.
   Words At(std::uint64_t begin, std::uint64_t end);
+  // The same where one asks by address, at least mostly: only the last piece is kept.
+  Words InOrder(std::uint64_t begin, std::uint64_t end);
 
   // Returns the words at `addresses`, 0 for those that cannot be read: for words that are far from
   // each other, where At would read all that is between them.
@@ -76,6 +78,7 @@ class ProcessMemory {
     const std::uint64_t* words = nullptr;
   };
 
+  Words InPieces(MemoryPieces& pieces, std::uint64_t begin, std::uint64_t end) const;
   void ReadPiece(std::uint64_t begin, std::span<std::uint64_t> words) const;
   // Asks the kernel for the pages of a range at once. Returns false if it has no such call.
   bool ScanInto(AddressRange range, std::vector<PresentPart>& present) const;
@@ -102,6 +105,7 @@ class ProcessMemory {
   std::vector<Piece> load_buffers_;
   std::uint64_t loaded_bytes_ = 0;
   MemoryPieces pieces_;
+  MemoryPieces last_piece_{MemoryPieces::Kept::kLast};
 };
 
 }  // namespace leakgate

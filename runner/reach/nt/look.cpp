@@ -45,6 +45,7 @@ struct SeenProcess {
 class Look {
  public:
   enum class Candidates { kOfRequest, kAllBlocks };
+  static constexpr std::size_t kManyBlocks = 65'536;  // whose memory is not kept
 
   Look(const ReachRequest& request, Candidates candidates, SeenProcess process,
        ProcessMemory& memory)
@@ -61,6 +62,10 @@ class Look {
         process_.heap.blocks, std::move(live),
         [this](std::uint64_t begin, std::uint64_t end) { return memory_.At(begin, end); },
         HeaderBytes());
+    if (candidates == Candidates::kAllBlocks && process_.heap.blocks.size() >= kManyBlocks) {
+      marker_->ReadInOrder(
+          [this](std::uint64_t begin, std::uint64_t end) { return memory_.InOrder(begin, end); });
+    }
     LeaveOutKnownLost();
     process_.roots = FindRoots(Sources());
     if (request.ignored != nullptr) LeaveOut(*request.ignored);
@@ -138,7 +143,7 @@ class Look {
       const std::size_t at = next++;
       BlockReach& reach = reaches[i];
       reach.reach = conclusion_[at];
-      reach.is_ignored = marker_->IsMarked(numbers_[i]) && IsIgnored(numbers_[i]);
+      reach.is_ignored = marker_->IsFromIgnored(numbers_[i]);
       if (at < is_doubted_.size() && is_doubted_[at]) {
         reach.holder = std::make_shared<const HolderChain>(HolderChain{.root = doubt_});
       } else if (reach.reach != Reach::kRetained) {
@@ -315,14 +320,8 @@ class Look {
   // They count as held by an object that has no address.
   void MarkFromIgnored() {
     process_.objects.emplace_back("what the code has leak checkers ignore");
-    ignored_object_ = static_cast<std::uint32_t>(process_.objects.size());
-    marker_->MarkIgnored({.kernel_object = ignored_object_});
+    marker_->MarkIgnored({.kernel_object = static_cast<std::uint32_t>(process_.objects.size())});
   }
-  // REQUIRES: the block is marked.
-  [[nodiscard]] bool IsIgnored(std::uint32_t block) const {
-    return ignored_object_ != 0 && marker_->RootOf(block).kernel_object == ignored_object_;
-  }
-
   // What nobody can read may be a pointer to any block.
   void HoldBy(std::string what) {
     process_.objects.push_back(std::move(what));
@@ -343,8 +342,7 @@ class Look {
   const std::vector<bool> is_known_lost_;
   std::vector<std::uint32_t> numbers_;  // of the candidates
   std::optional<ReachMarker> marker_;
-  std::vector<Reach> conclusion_;     // of the candidates that are live
-  std::uint32_t ignored_object_ = 0;  // as RootPlace::kernel_object; 0: nothing is ignored
+  std::vector<Reach> conclusion_;  // of the candidates that are live
   std::string doubt_;
   std::vector<bool> is_doubted_;  // of the candidates that are live; empty if none is
 };

@@ -141,13 +141,22 @@ void ProcessMemory::ForEachPart(AddressRange range,
   }
 }
 
-ProcessMemory::Words ProcessMemory::At(std::uint64_t begin, std::uint64_t end) {
-  return pieces_.At(begin, end, [this](std::uint64_t piece, std::span<std::uint64_t> to) {
+ProcessMemory::Words ProcessMemory::InPieces(MemoryPieces& pieces, std::uint64_t begin,
+                                             std::uint64_t end) const {
+  return pieces.At(begin, end, [this](std::uint64_t piece, std::span<std::uint64_t> to) {
     std::fill(to.begin(), to.end(), 0);
     ForEachPart({piece, piece + to.size_bytes()}, [&](std::uint64_t address, Words words) {
       std::copy(words.begin(), words.end(), &to[(address - piece) / sizeof(std::uint64_t)]);
     });
   });
+}
+
+ProcessMemory::Words ProcessMemory::At(std::uint64_t begin, std::uint64_t end) {
+  return InPieces(pieces_, begin, end);
+}
+
+ProcessMemory::Words ProcessMemory::InOrder(std::uint64_t begin, std::uint64_t end) {
+  return InPieces(last_piece_, begin, end);
 }
 
 }  // namespace leakgate

@@ -75,12 +75,16 @@ class ProcessMemory {
   // [begin, end) as a whole is kept only until the next call. REQUIRES: `begin` is a multiple of 8
   // and less than `end`.
   Words At(std::uint64_t begin, std::uint64_t end);
+  // The same where one asks by address, at least mostly: only the last piece is kept.
+  Words InOrder(std::uint64_t begin, std::uint64_t end);
 
  private:
+  Words InPieces(MemoryPieces& pieces, std::uint64_t begin, std::uint64_t end) const;
   [[nodiscard]] std::vector<AddressRange> DataOf(std::uint64_t image) const;
 
   void* process_;
   MemoryPieces pieces_;
+  MemoryPieces last_piece_{MemoryPieces::Kept::kLast};
 };
 
 }  // namespace leakgate

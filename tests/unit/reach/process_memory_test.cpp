@@ -66,6 +66,21 @@ TEST_F(ProcessMemoryTest, IsNotKeptOfWhatIsReadAsAWhole) {
   EXPECT_EQ(memory.At(first, first + 8).front(), 0u);
 }
 
+TEST_F(ProcessMemoryTest, IsNotKeptOfWhatIsReadByAddress) {
+  std::vector<std::uint64_t> blocks(std::size_t{1} << 18);  // 2 MiB
+  std::iota(blocks.begin(), blocks.end(), 0);
+  ProcessMemory memory(::getpid());
+  std::set<const std::uint64_t*> copies;
+  for (std::size_t i = 0; i < blocks.size(); i += 1024) {
+    const auto at = reinterpret_cast<std::uint64_t>(&blocks[i]);
+    const ProcessMemory::Words words = memory.InOrder(at, at + 64);
+    ASSERT_TRUE(std::equal(words.begin(), words.end(), &blocks[i]));
+    copies.insert(words.data() - at / 8 % (MemoryPieces::kBytes / 8));
+  }
+
+  EXPECT_EQ(copies.size(), 1u);
+}
+
 // Pages of this very process: [written][never touched][written].
 class LoadedMemoryTest : public ::testing::Test {
  protected:

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 
 #include <map>
+#include <random>
+#include <string>
 
 namespace leakgate {
 namespace {
@@ -21,12 +23,15 @@ class Memory {
   void Store(std::uint64_t address, std::uint64_t word) { words_[address] = word; }
 
   ReachMarker Marker(std::vector<std::uint32_t> candidates) {
-    return ReachMarker(blocks_, std::move(candidates), [this](std::uint64_t begin, std::uint64_t) {
+    return ReachMarker(blocks_, std::move(candidates), Reader());
+  }
+  ReadWords Reader() {
+    return [this](std::uint64_t begin, std::uint64_t) {
       ++reads_;
       const auto found = words_.find(begin);
       word_ = found == words_.end() ? 0 : found->second;
       return Words(&word_, 1);
-    });
+    };
   }
   int reads() const { return reads_; }
 
@@ -69,8 +74,8 @@ TEST(ReachTest, WhatOnlyIgnoredBlocksLeadToIsRetainedByThem) {
   EXPECT_TRUE(marker.IsMarked(3));
   marker.MarkIgnored({.kernel_object = 7});
   EXPECT_THAT(marker.Conclude(), ElementsAre(Reach::kRetained, Reach::kRetained, Reach::kLost));
-  EXPECT_EQ(marker.RootOf(1).kernel_object, 7U);
-  EXPECT_EQ(marker.RootOf(3).kernel_object, 0U);
+  EXPECT_EQ(marker.ChainTo(1, 0).root.kernel_object, 7U);
+  EXPECT_EQ(marker.ChainTo(3, 0).root.kernel_object, 0U);
 }
 
 TEST(ReachTest, ABlockThatARootPointsPastIsLost) {
@@ -169,6 +174,74 @@ TEST(ReachTest, WhatIsLostWithAKnownBlockOfAnotherWindowHasARootOfItsOwn) {
   EXPECT_EQ(marker.LostWithOf(2)->of_same_window->stack, 2);
   EXPECT_EQ(marker.LostWithOf(3)->of_same_window, std::nullopt);
   EXPECT_EQ(look(false).LostWithOf(1), nullptr);
+}
+
+// Blocks that lead to each other by chance, some by pointers that are not aligned.
+class RandomBlocks {
+ public:
+  explicit RandomBlocks(std::uint32_t seed) : random_(seed) {
+    for (std::uint32_t i = 0; i < kCount; ++i) {
+      memory_.Add(AddressOf(i), 64, i % 7, i % 3);
+      all_.push_back(i);
+      is_ignored_.push_back(Below(50) == 0);
+    }
+    for (std::uint32_t i = 0; i < kCount; ++i) {
+      for (std::uint32_t word = Below(3); word != 0; --word) {
+        memory_.Store(AddressOf(i) + 8 * word, AddressOf(Below(kCount)) + Below(64));
+      }
+      if (Below(20) == 0) memory_.Store(AddressOf(i) + 48, AddressOf(Below(kCount)) << 8);
+    }
+  }
+
+  // Returns what is told of each block, and how: what is lost, the way from a root or from what it
+  // is lost with.
+  std::string Told(bool in_order) {
+    ReachMarker marker = memory_.Marker(all_);
+    if (in_order) marker.ReadInOrder(memory_.Reader());
+    marker.Ignore(is_ignored_);
+    const std::vector<std::uint64_t> roots = {AddressOf(1), AddressOf(kCount / 2) + 63};
+    marker.AddRoots(roots, {0x10, 0});
+    marker.Mark();
+    std::string told;
+    for (const std::uint32_t block : all_) told += marker.IsMarked(block) ? Way(marker, block) : "";
+    marker.MarkIgnored({.kernel_object = 1});
+    marker.MarkOddly([](const UseRoots&) {});
+    const std::vector<Reach> reaches = marker.Conclude();
+    for (const std::uint32_t block : all_) {
+      told += std::to_string(static_cast<int>(reaches[block]));
+      told += marker.IsFromIgnored(block) ? "i" : "";
+      if (const auto with = marker.LostWithOf(block)) told += std::to_string(with->root.address);
+    }
+    return told;
+  }
+
+ private:
+  static constexpr std::uint32_t kCount = 400;
+
+  static std::uint64_t AddressOf(std::uint32_t block) {
+    return 0x7000'0000'0000 + std::uint64_t{block} * 0x1000;
+  }
+  std::uint32_t Below(std::uint32_t end) { return static_cast<std::uint32_t>(random_() % end); }
+  static std::string Way(const ReachMarker& marker, std::uint32_t block) {
+    const BlockChain chain = marker.ChainTo(block, 2);
+    std::string way = std::to_string(chain.root.address) + "-" + std::to_string(chain.hidden);
+    for (const std::uint32_t link : chain.links) way += "," + std::to_string(link);
+    return way + ";";
+  }
+
+  Memory memory_;
+  std::mt19937 random_;
+  std::vector<std::uint32_t> all_;
+  std::vector<bool> is_ignored_;
+};
+
+TEST(ReachTest, TellsTheSameWhereBlocksAreReadByAddress) {
+  for (std::uint32_t seed = 0; seed < 100; ++seed) {
+    RandomBlocks blocks(seed);
+    const std::string told = blocks.Told(false);
+    ASSERT_NE(told.find('i'), std::string::npos);
+    ASSERT_EQ(blocks.Told(true), told) << seed;
+  }
 }
 
 TEST(ReachTest, ABlockThatPointsToItselfIsLost) {

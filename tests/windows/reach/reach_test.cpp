@@ -139,7 +139,7 @@ class Seen {
     Variables variables;
     const RootNamer namer(
         ranges_, modules_, stopped_.threads(), {}, [](std::uint64_t) { return false; }, variables);
-    return namer.NameOf(marker_.RootOf(block)).name;
+    return namer.NameOf(marker_.ChainTo(block, 0).root).name;
   }
 
  private:
