@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "runner/etw/decode_event.h"
 
@@ -18,13 +19,13 @@ Overloaded(Handlers...) -> Overloaded<Handlers...>;  // Clang 14 needs it
 constexpr std::uint64_t kFirstKernelAddress = std::uint64_t{1} << 63U;
 
 // Replaces `frames` by those of `stack` that are the program's: on its way into the kernel an
-// event may pass through that, too.
+// event may pass through that, too. Behind the outermost frame there may be zeros.
 void ReadFrames(const EventStack& stack, std::vector<std::uint64_t>& frames) {
   frames.clear();
   for (std::size_t at = 0; at < stack.frames.size(); at += stack.pointer_bytes) {
     std::uint64_t frame = 0;  // of a little-endian system, as this one is
     std::memcpy(&frame, stack.frames.data() + at, stack.pointer_bytes);
-    if (frame < kFirstKernelAddress) frames.push_back(frame);
+    if (frame != 0 && frame < kFirstKernelAddress) frames.push_back(frame);
   }
 }
 
@@ -86,8 +87,7 @@ void HeapTrace::Apply(const OrderedEvent& event) {
     case HeapOpcode::kReallocate:
       return Reallocate(event.operation);
     case HeapOpcode::kDestroyHeap:
-      destroyed_[event.operation.heap] = applied_;
-      return;
+      return DestroyHeap(event.operation.heap);
     case HeapOpcode::kFree:
       return Free(event.operation);
   }
@@ -96,7 +96,11 @@ void HeapTrace::Apply(const OrderedEvent& event) {
 void HeapTrace::Allocate(const HeapOperation& operation) {
   WaitForStack(operation);
   if (operation.address == 0) return;  // it failed
-  if (FindLive(operation.address) != nullptr) ++losses_.repeated_blocks;
+  if (const TracedBlock* const known = FindLive(operation.address)) {
+    ++losses_.repeated_blocks;
+    CountFreed(known->heap, known->size_bytes);
+  }
+  CountAllocated(operation.heap, operation.size_bytes);
   blocks_[operation.address] = {.block = {.address = operation.address,
                                           .size_bytes = operation.size_bytes,
                                           .heap = operation.heap,
@@ -113,6 +117,8 @@ void HeapTrace::Reallocate(const HeapOperation& operation) {
   if (block == nullptr) {
     ++losses_.unknown_blocks;
   } else if (operation.address == operation.old_address) {
+    CountFreed(block->heap, block->size_bytes);
+    CountAllocated(block->heap, operation.size_bytes);
     block->size_bytes = operation.size_bytes;
     block->time = operation.time;
     block->thread = operation.thread;
@@ -122,11 +128,31 @@ void HeapTrace::Reallocate(const HeapOperation& operation) {
 
 void HeapTrace::Free(const HeapOperation& operation) {
   if (operation.address == 0) return;
-  if (FindLive(operation.address) == nullptr) {
+  const TracedBlock* const block = FindLive(operation.address);
+  if (block == nullptr) {
     ++losses_.unknown_blocks;
-  } else {
-    blocks_.erase(operation.address);
+    return;
   }
+  CountFreed(block->heap, block->size_bytes);
+  blocks_.erase(operation.address);
+}
+
+void HeapTrace::DestroyHeap(std::uint64_t heap) {
+  Heap& destroyed = heaps_[heap];
+  destroyed.destroyed = applied_;
+  live_bytes_ -= std::exchange(destroyed.live_bytes, 0);
+}
+
+void HeapTrace::CountAllocated(std::uint64_t heap, std::uint64_t bytes) {
+  allocated_ += AmountOf(bytes, 1);
+  heaps_[heap].live_bytes += bytes;
+  live_bytes_ += bytes;
+  peak_bytes_ = std::max(peak_bytes_, live_bytes_);
+}
+
+void HeapTrace::CountFreed(std::uint64_t heap, std::uint64_t bytes) {
+  heaps_[heap].live_bytes -= bytes;
+  live_bytes_ -= bytes;
 }
 
 void HeapTrace::WaitForStack(const HeapOperation& operation) {
@@ -154,8 +180,8 @@ void HeapTrace::JoinStack(const HeapOperation& of, std::uint32_t stack) {
 }
 
 bool HeapTrace::IsLive(const Kept& kept) const {
-  const auto destroyed = destroyed_.find(kept.block.heap);
-  return destroyed == destroyed_.end() || destroyed->second < kept.number;
+  const auto heap = heaps_.find(kept.block.heap);
+  return heap == heaps_.end() || heap->second.destroyed < kept.number;
 }
 
 TracedBlock* HeapTrace::FindLive(std::uint64_t address) {

@@ -20,6 +20,7 @@
 #include "runner/etw/trace_event.h"
 #include "runner/etw/trace_losses.h"
 #include "runner/etw/trace_stacks.h"
+#include "runner/region/amount.h"
 
 namespace leakgate {
 
@@ -38,6 +39,8 @@ class HeapTrace {
  public:
   explicit HeapTrace(std::uint32_t process) : process_(process) {}
 
+  std::uint32_t process() const { return process_; }
+
   void Add(const TraceEvent& event);
 
   // Adds what the session itself counted as lost.
@@ -46,8 +49,8 @@ class HeapTrace {
     losses_.lost_buffers += buffers;
   }
 
-  // Takes in what was held back for its order. Call it when the session has stopped; no Add after
-  // it.
+  // Takes in what was held back for its order. Call it when the session has stopped. Events of a
+  // later session of the same process may be added afterwards; then call it again.
   void Finish();
 
   // All below are REQUIRES: Finish was called.
@@ -59,6 +62,10 @@ class HeapTrace {
     return stacks_.Frames(stack);
   }
   [[nodiscard]] const TraceLosses& losses() const { return losses_; }
+
+  // All that was allocated, reallocated blocks anew; and the most bytes that were live at a time.
+  [[nodiscard]] const Amount& allocated() const { return allocated_; }
+  [[nodiscard]] std::uint64_t peak_bytes() const { return peak_bytes_; }
 
   // How many events of the process' heaps were read. If none, then the session told nothing.
   [[nodiscard]] std::uint64_t heap_events() const { return heap_events_; }
@@ -80,19 +87,29 @@ class HeapTrace {
   void Allocate(const HeapOperation& operation);
   void Reallocate(const HeapOperation& operation);
   void Free(const HeapOperation& operation);
+  void DestroyHeap(std::uint64_t heap);
   void WaitForStack(const HeapOperation& operation);
   void JoinStack(const HeapOperation& of, std::uint32_t stack);
   bool IsLive(const Kept& kept) const;
   TracedBlock* FindLive(std::uint64_t address);
+  void CountAllocated(std::uint64_t heap, std::uint64_t bytes);
+  void CountFreed(std::uint64_t heap, std::uint64_t bytes);
 
   std::uint32_t process_;
   EventOrder order_;
   TraceStacks stacks_;
   std::unordered_map<std::uint64_t, Kept> blocks_;  // by address; some of destroyed heaps
-  std::unordered_map<std::uint64_t, std::uint64_t> destroyed_;  // by heap: the number of that event
-  std::unordered_map<std::uint32_t, Waiting> waiting_;          // by thread
-  std::vector<std::uint64_t> frames_;                           // of one stack
+  struct Heap {
+    std::uint64_t destroyed = 0;  // the number of that event
+    std::uint64_t live_bytes = 0;
+  };
+  std::unordered_map<std::uint64_t, Heap> heaps_;
+  std::unordered_map<std::uint32_t, Waiting> waiting_;  // by thread
+  std::vector<std::uint64_t> frames_;                   // of one stack
   TraceLosses losses_;
+  Amount allocated_;
+  std::uint64_t live_bytes_ = 0;
+  std::uint64_t peak_bytes_ = 0;
   std::uint64_t heap_events_ = 0;
   std::uint64_t applied_ = 0;  // events, by which they are numbered
 };

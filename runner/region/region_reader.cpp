@@ -82,6 +82,9 @@ std::uint32_t RegionReader::StackEvents() const {
   return CopyOf(&Header().stack_events) & kKnownStackEvents;
 }
 
+// Each agent has memory of its own in the process.
+bool RegionReader::HasAgent() const { return Load(Header().own_range_count) != 0; }
+
 AgentState RegionReader::State() const {
   return EnumOr(Header().agent_state.load(std::memory_order_acquire), AgentState::kAbsent,
                 AgentState::kFailed, AgentState::kFailed);

@@ -51,6 +51,9 @@ class RegionReader {
   // Whether the initialiser of a local static variable was interrupted: it may run again.
   [[nodiscard]] bool StaticWasAborted() const;
   [[nodiscard]] bool HasOwnOperators() const;  // new and delete are the program's own
+  // Whether an agent in the process fills the region. If not, the runner does, and knows of all
+  // blocks of the system's heaps (region_writer.h).
+  [[nodiscard]] bool HasAgent() const;
   [[nodiscard]] AgentState State() const;
   [[nodiscard]] AgentFailure Failure() const;
   [[nodiscard]] BoundarySource Boundaries() const;

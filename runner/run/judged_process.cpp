@@ -109,6 +109,15 @@ void JudgedProcess::Answer(Mailbox& mailbox) {
   }
 }
 
+void JudgedProcess::EndProcess(int thread) {
+  const std::lock_guard lock(judging_);
+  const Stopwatch stopwatch(judged_);
+  try {
+    judge_.EndProcess(thread, ProcessEndMoment::kBeforeDestructors, results_);
+  } catch (const TimeIsUp&) {  // what is lost stays unknown
+  }
+}
+
 void JudgedProcess::AnswerQuestion(Mailbox& mailbox) {
   if (image_.AnswerCommon(mailbox)) return;
   switch (static_cast<Question>(mailbox.question)) {

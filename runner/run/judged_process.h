@@ -42,9 +42,14 @@ class JudgedProcess {
 
   const RegionReader& region() const { return image_.region(); }
   int region_fd() const { return image_.region_fd(); }
+  const UniqueFd& shared_memory() { return image_.region_file().fd(); }
 
   // Notes that the process executed another program in its place. REQUIRES: before Finish.
   void NoteExecuted() { judge_.NoteExecuted(); }
+
+  // For a process without an agent, which asks nothing: judges what is lost while `thread` of it is
+  // held before its end.
+  void EndProcess(int thread);
 
   // Asks nothing more of the process, which lives on when the run ends. Its questions are answered
   // at once. Any thread may call it.

@@ -16,6 +16,7 @@
 #include "runner/process/process_tree.h"
 #include "runner/report/window_text.h"
 #include "runner/result/gtest_flags.h"
+#include "runner/run/etw_run.h"
 #include "runner/run/gtest_output.h"
 #include "runner/run/launched_program.h"
 #include "runner/run/operator_probe.h"
@@ -98,15 +99,17 @@ class JudgedRun {
     operators_.emplace(setup);
     GroupWitness witness(signals.blocked());
     if (request_.timeout) LimitTime(begin_ + *request_.timeout);
+    const LaunchRequest launch{.program = prepared_.program,
+                               .name = request_.program,
+                               .arguments = request_.arguments,
+                               .environment = OwnEnvironment(),
+                               .signal_mask = signals.original(),
+                               .inherited = inherited_};
+    if (request_.engine == HeapEngine::kEtw) return RunByEtw(launch);
     LEAKGATE_TRY_ASSIGN(
         const auto program,
         LaunchedProgram::Launch(
-            {.process = {.program = prepared_.program,
-                         .name = request_.program,
-                         .arguments = request_.arguments,
-                         .environment = OwnEnvironment(),
-                         .signal_mask = signals.original(),
-                         .inherited = inherited_},
+            {.process = launch,
              .agent = request_.agent,
              .refused = Refused::kWithoutTests,
              .on_hello = [this](const ControlPeer& peer) { return processes_.OnHello(peer); },
@@ -134,10 +137,22 @@ class JudgedRun {
     progress->Follow([this] { return running_tests_->Now(); });
   }
 
+  std::optional<Clock::time_point> Deadline() const {
+    return request_.timeout ? std::optional(begin_ + *request_.timeout) : std::nullopt;
+  }
+
+  Expected<RunResult> RunByEtw(const LaunchRequest& launch) {
+    LEAKGATE_TRY_ASSIGN(EtwRunEnd end, RunTracedByEtw({.process = launch, .deadline = Deadline()},
+                                                      processes_.program()));
+    const OwnEndSignals own_signals(std::nullopt);
+    confirmations_->ProgramHasEnded();
+    has_timed_out_ = end.has_timed_out;
+    engine_doubts_ = std::move(end.doubts);
+    return Conclude(end.exit, "");
+  }
+
   ProgramExit WaitForEnd(ProgramWatch& watch, const LaunchedProgram& program) {
-    std::optional<Clock::time_point> deadline;
-    if (request_.timeout) deadline = begin_ + *request_.timeout;
-    const std::optional<ProgramExit> end = watch.WaitUntil(deadline);
+    const std::optional<ProgramExit> end = watch.WaitUntil(Deadline());
     if (end) return *end;
 
     has_timed_out_ = true;
@@ -178,9 +193,11 @@ class JudgedRun {
 
   void AddReasons(const std::string& server_failure, RunResult& result) {
     if (!server_failure.empty()) result.reasons.push_back(server_failure);
+    AddLines(engine_doubts_, result.reasons);
     AddLines(ReasonsForDoubt(processes_.program(), result), result.reasons);
-    if (std::string doubt = DoubtAboutListener(prepared_, result); !doubt.empty()) {
-      result.reasons.push_back(std::move(doubt));
+    if (request_.engine == HeapEngine::kAgent) {
+      std::string doubt = DoubtAboutListener(prepared_, result);
+      if (!doubt.empty()) result.reasons.push_back(std::move(doubt));
     }
     const auto& images = processes_.program().processes();
     const bool has_run = std::any_of(images.begin(), images.end(), [](const auto& image) {
@@ -204,7 +221,12 @@ class JudgedRun {
 
   void AddWarnings(RunResult& result) {
     const LinkedFramework linked = prepared_.linked;
-    if (linked.framework != TestFramework::kNone && !linked.TellsTests()) {
+    if (linked.framework != TestFramework::kNone && request_.engine == HeapEngine::kEtw) {
+      result.warnings.emplace_back(
+          "Windows' heap tracing tells no tests apart, so the program is judged as a whole; run "
+          "each "
+          "test in a process of its own, or let leakgate's agent trace");
+    } else if (linked.framework != TestFramework::kNone && !linked.TellsTests()) {
       result.warnings.push_back(AdviceAboutTests(linked));
     }
     if (RunsAllTests(request_.arguments)) {
@@ -261,6 +283,7 @@ class JudgedRun {
   JudgeSurroundings surroundings_;
   TracedProcesses processes_;
   std::optional<RunningTests> running_tests_;  // set if progress is shown
+  std::vector<std::string> engine_doubts_;     // of the system's tracing
   bool has_timed_out_ = false;
   bool was_late_ = false;                          // the time was up once the program had ended
   std::optional<RunConfirmations> confirmations_;  // from launch on

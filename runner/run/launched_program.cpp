@@ -11,7 +11,6 @@
 #include "runner/run/hand_over.h"
 
 namespace leakgate {
-namespace {
 
 Expected<void> RequireTraceable(const std::filesystem::path& program,
                                 const SuspendedProcess& process, Refused refused) {
@@ -25,8 +24,6 @@ Expected<void> RequireTraceable(const std::filesystem::path& program,
   return InconclusiveError(
       fmt::format("{}: cannot be traced: {}", CalledName(program, image), *why));
 }
-
-}  // namespace
 
 Expected<std::unique_ptr<LaunchedProgram>> LaunchedProgram::Launch(ProgramLaunch launch) {
   std::unique_ptr<LaunchedProgram> launched(new LaunchedProgram);

@@ -29,6 +29,10 @@ enum class Refused {
   kWithoutTests,  // and those whose tests GoogleTest's stream of events cannot tell apart
 };
 
+// Returns an error if what the process executes is among the refused.
+[[nodiscard]] Expected<void> RequireTraceable(const std::filesystem::path& program,
+                                              const SuspendedProcess& process, Refused refused);
+
 struct ProgramLaunch {
   LaunchRequest process;  // what tracing needs is added to its environment
   std::filesystem::path agent;

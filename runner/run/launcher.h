@@ -64,6 +64,9 @@ enum class Streams { kInherited, kNone };
 // The program's process group: the runner's, which the terminal reaches, or one of its own.
 enum class ProcessGroup { kInherited, kOwn };
 
+// Whether the launching thread is told of what the program does, as its debugger. Windows only.
+enum class Debugged { kNo, kYes };
+
 struct LaunchRequest {
   std::filesystem::path program;  // the file to execute
   std::string name;               // argv[0]
@@ -73,6 +76,7 @@ struct LaunchRequest {
   InheritedState inherited;              // likewise
   Streams streams = Streams::kInherited;
   ProcessGroup group = ProcessGroup::kInherited;
+  Debugged debugged = Debugged::kNo;
   // If null, or if the system refuses it, it is the runner's.
   const ScratchCopy* working_directory = nullptr;
 };

@@ -58,9 +58,11 @@ Expected<void> RequireFreeStream(const std::vector<std::string>& arguments,
 
 Expected<Preparation> Prepare(const RunRequest& request) {
   LEAKGATE_TRY_ASSIGN(const std::filesystem::path program, FindProgram(request.program));
-  LEAKGATE_TRY(RequireAgent(request.agent));
   const LinkedFramework linked = FrameworkOf(program);
-  LEAKGATE_TRY(RequireFreeStream(request.arguments, linked));
+  if (request.engine == HeapEngine::kAgent) {
+    LEAKGATE_TRY(RequireAgent(request.agent));
+    LEAKGATE_TRY(RequireFreeStream(request.arguments, linked));
+  }
 
   Expected<std::vector<BudgetFile>> files = std::vector<BudgetFile>();
   if (!request.budgets.empty()) files = LoadBudgetFiles(request.budgets);

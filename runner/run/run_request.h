@@ -1,6 +1,7 @@
 // What one `leakgate run` is asked to do, and how it reports its progress.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "common/region_layout.h"
+#include "runner/base/word_table.h"
 #include "runner/budget/budget_file.h"
 #include "runner/judge/contents.h"
 #include "runner/report/progress_text.h"
@@ -65,6 +67,15 @@ struct ConfirmationLimits {
   std::chrono::milliseconds wait = std::chrono::seconds(6);
 };
 
+// Who tells of the program's blocks: leakgate's agent, or Windows' own heap tracing (etw_run.h).
+enum class HeapEngine { kAgent, kEtw };
+
+template <>
+struct WordTable<HeapEngine> {
+  static constexpr std::array kWords = {Named{HeapEngine::kAgent, "agent"},
+                                        Named{HeapEngine::kEtw, "etw"}};
+};
+
 struct RunRequest {
   std::string program;  // as typed: a path, or a name to look up in PATH
   std::vector<std::string> arguments;
@@ -72,7 +83,8 @@ struct RunRequest {
   std::vector<std::string> wrappers;  // patterns of allocation wrappers, besides the budgets'
   std::optional<std::chrono::milliseconds> timeout;
   std::uint32_t stack_depth = kDefaultStackDepth;  // stacks are cut there; 1 to kMaxStackDepth
-  std::filesystem::path agent;                     // the agent's library
+  HeapEngine engine = HeapEngine::kAgent;
+  std::filesystem::path agent;     // the agent's library
   std::optional<Confirm> confirm;  // for all tests; if not set, budget files decide, else kAfter
   ConfirmationLimits confirmation;
   GateMode mode = GateMode::kGate;

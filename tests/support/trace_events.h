@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <vector>
 
 #include "runner/etw/trace_event.h"
@@ -46,6 +47,9 @@ class EventMaker {
   }
   // The stack of what `thread` did at `time`; it comes a little later.
   MadeEvent Stack(std::uint64_t time, std::initializer_list<std::uint64_t> frames) const {
+    return Stack(time, std::span(frames.begin(), frames.size()));
+  }
+  MadeEvent Stack(std::uint64_t time, std::span<const std::uint64_t> frames) const {
     MadeEvent made = Make(kStackProvider, 32, time + 1);
     Append(made, time, 8);
     Append(made, process_, 4);

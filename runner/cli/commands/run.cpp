@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "runner/attach/program_environment.h"
 #include "runner/base/atomic_file.h"
@@ -22,6 +23,7 @@
 #include "runner/report/summary_text.h"
 #include "runner/results/history.h"
 #include "runner/results/read_baseline.h"
+#include "runner/run/etw_run.h"
 #include "runner/run/run_outcome.h"
 #include "runner/run/test_listing.h"
 
@@ -112,6 +114,8 @@ const Choices<ShownContents> kShownContents = {"WHICH", "choice", "--contents={}
                                                AllWordsOf<ShownContents>()};
 const Choices<Confirm> kConfirmWays = {"WHEN", "way", "--confirm={}", AllWordsOf<Confirm>()};
 
+const Choices<HeapEngine> kEngines = {"WHO", "engine", "--engine={}", AllWordsOf<HeapEngine>()};
+
 void DeclareGating(RunCommand& command, OptionList& options) {
   RunRequest& request = command.request;
   options.Add(
@@ -173,6 +177,10 @@ void DeclareFiles(RunCommand& command, OptionList& options) {
 }
 
 void DeclareRunning(RunCommand& command, OptionList& options) {
+  options.AddChoice("--engine", kEngines, command.request.engine,
+                    "Who tells of the program's memory: leakgate's agent (default), or on Windows "
+                    "etw, its own heap tracing. That changes nothing in the program, but needs an "
+                    "administrator, and tells no tests apart: the program is judged as a whole");
   options.Add(
       "--timeout", TextWord("SECONDS"), command.request.timeout, ParseSeconds,
       "After so long, end the program and all that it started, whatever is left to judge or "
@@ -242,11 +250,44 @@ void Declare(RunCommand& command, OptionList& options) {
   DeclareOutput(command, options);
 }
 
+namespace {
+
+// Without the agent no test is told apart, none is repeated, and stacks are as the system cuts
+// them.
+Expected<void> CheckEngine(const RunCommand& command) {
+  const RunRequest& request = command.request;
+  if (request.engine == HeapEngine::kAgent) return {};
+  LEAKGATE_TRY(RequireEtw());
+  const ConfirmationLimits by_default;
+  const std::pair<bool, const char*> pointless[] = {
+      {request.confirm.has_value(), "--confirm"},
+      {request.confirmation.time.has_value(), "--confirm-time"},
+      {request.confirmation.test != by_default.test, "--confirm-test-timeout"},
+      {request.confirmation.run != by_default.run, "--confirm-run-timeout"},
+      {request.confirmation.wait != by_default.wait, "--confirm-wait"},
+      {request.plants_leak, "--plant-leak"},
+      {request.stack_depth != kDefaultStackDepth, "--stack-depth"},
+      {command.allows_no_tests, "--allow-no-tests"},
+      {command.skip_exit_code.has_value(), "--skip-exit-code"},
+      {command.prints_measurements, "--ctest-measurements"}};
+  for (const auto& [is_given, option] : pointless) {
+    if (!is_given) continue;
+    return UsageError(fmt::format(
+        "{} is for tests that leakgate's agent tells apart, and --engine etw does without the "
+        "agent; leave one out",
+        option));
+  }
+  return {};
+}
+
+}  // namespace
+
 Expected<void> Complete(RunCommand& command, const ProgramLine& program) {
   if (Expected<void> set = SetProgram(program, "run", command.request); !set) return set;
   if (command.addition != nullptr) {
     if (Expected<void> completed = command.addition->Complete(); !completed) return completed;
   }
+  LEAKGATE_TRY(CheckEngine(command));
   if (command.modes.size() > 1) {
     return UsageError("--strict and --warn-only contradict each other; leave one out");
   }

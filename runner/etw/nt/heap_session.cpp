@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <utility>
+#include <vector>
+
+#include "runner/etw/start_extension.h"
 
 namespace leakgate {
 namespace {
@@ -67,41 +71,64 @@ Error StartError(ULONG error, const HeapSessionBuffers& buffers) {
 
 }  // namespace
 
-HeapSession::HeapSession(const TraceCalls& calls, DWORD process)
+HeapSession::HeapSession(const TraceCalls& calls, HeapTrace earlier,
+                         const HeapSessionBuffers& buffers)
     : calls_(calls),
-      process_(process),
-      name_(WideOf(fmt::format("leakgate-{}-{}", GetCurrentProcessId(), process))),
+      buffers_(buffers),
+      process_(earlier.process()),
+      name_(WideOf(fmt::format("leakgate-{}-{}", GetCurrentProcessId(), process_))),
       verified_(OwnHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr))),
       read_all_(OwnHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr))),
-      trace_(process) {}
+      trace_(std::move(earlier)) {}
 
 HeapSession::~HeapSession() {
   if (is_running_) Control(EVENT_TRACE_CONTROL_STOP);
   EndReading();
 }
 
-Expected<std::unique_ptr<HeapSession>> HeapSession::Start(const TraceCalls& calls, DWORD process,
+Expected<std::unique_ptr<HeapSession>> HeapSession::Start(const TraceCalls& calls,
+                                                          HeapTrace earlier,
                                                           const HeapSessionBuffers& buffers) {
-  std::unique_ptr<HeapSession> session(new HeapSession(calls, process));
-  EVENT_TRACE_PROPERTIES& values = session->properties_.values;
+  std::unique_ptr<HeapSession> session(new HeapSession(calls, std::move(earlier), buffers));
+  const std::array<DWORD, 2> processes = {session->process_, GetCurrentProcessId()};
+  LEAKGATE_TRY(session->Begin(processes));
+  return session;
+}
+
+Expected<void> HeapSession::Begin(std::span<const DWORD> processes) {
+  properties_ = {};
+  EVENT_TRACE_PROPERTIES& values = properties_.values;
   values.Wnode.BufferSize = sizeof(Properties);
   values.Wnode.Flags = WNODE_FLAG_TRACED_GUID;
   values.Wnode.ClientContext = 1;  // times are of the performance counter
   values.LogFileMode = EVENT_TRACE_REAL_TIME_MODE;
-  values.BufferSize = buffers.buffer_kib;
-  values.MinimumBuffers = buffers.least;
-  values.MaximumBuffers = buffers.most;
+  values.BufferSize = buffers_.buffer_kib;
+  values.MinimumBuffers = buffers_.least;
+  values.MaximumBuffers = buffers_.most;
   values.FlushTimer = 1;  // second
   values.LoggerNameOffset = offsetof(Properties, name);
-  const std::array<ULONG, 2> processes = {process, GetCurrentProcessId()};
-  const auto stacks = StacksOfAllocations();
-  const ULONG error = calls.start(&session->session_, &values, session->name_.c_str(),
-                                  processes.data(), static_cast<ULONG>(processes.size()),
-                                  stacks.data(), static_cast<ULONG>(stacks.size()));
-  if (error != ERROR_SUCCESS) return Unexpected(StartError(error, buffers));
-  session->is_running_ = true;
-  LEAKGATE_TRY(session->Open());
-  return session;
+  const ULONG error = Ask(processes);
+  if (error != ERROR_SUCCESS) return Unexpected(StartError(error, buffers_));
+  is_running_ = true;
+  return Open();
+}
+
+ULONG HeapSession::Ask(std::span<const DWORD> processes) {
+  if (calls_.start != nullptr) {
+    const auto stacks = StacksOfAllocations();
+    return calls_.start(&session_, &properties_.values, name_.c_str(), processes.data(),
+                        static_cast<ULONG>(processes.size()), stacks.data(),
+                        static_cast<ULONG>(stacks.size()));
+  }
+  const std::vector<std::uint32_t> pids(processes.begin(), processes.end());
+  const std::array stacks = {kHeapStackGroup | static_cast<std::uint32_t>(HeapOpcode::kAllocate),
+                             kHeapStackGroup | static_cast<std::uint32_t>(HeapOpcode::kReallocate)};
+  const std::vector<std::uint32_t> extension = MakeStartExtension(pids, stacks);
+  std::copy(extension.begin(), extension.end(), properties_.extension);
+  properties_.values.Wnode.Guid = std::bit_cast<GUID>(kHeapProvider);
+  properties_.values.EnableFlags =
+      kHasStartExtension | static_cast<ULONG>(offsetof(Properties, extension));
+  return calls_.start_plain(&session_, name_.c_str(), &properties_.values);
 }
 
 Expected<void> HeapSession::Open() {
@@ -115,6 +142,7 @@ Expected<void> HeapSession::Open() {
     return InconclusiveError(fmt::format(
         "cannot read Windows' heap trace: {}; let leakgate's agent trace", WindowsErrorText()));
   }
+  ResetEvent(HandleOf(read_all_));
   reader_ = std::thread([this] {
     calls_.process(&consumer_, 1, nullptr, nullptr);
     SetEvent(HandleOf(read_all_));
@@ -147,10 +175,22 @@ Expected<void> HeapSession::Verify(DWORD timeout_ms) {
                     "heap; let leakgate's agent trace",
                     timeout_ms));
   }
-  const ULONG process = process_;
+  return LimitToProcess();
+}
+
+// StartTrace's sessions cannot be changed, so one for the process alone takes the place of this
+// one.
+Expected<void> HeapSession::LimitToProcess() {
+  const std::array<DWORD, 1> process = {process_};
+  if (calls_.update == nullptr) {
+    Control(EVENT_TRACE_CONTROL_STOP);
+    is_running_ = false;
+    EndReading();
+    return Begin(process);
+  }
   const auto stacks = StacksOfAllocations();
-  const ULONG error = calls_.update(&properties_.values, name_.c_str(), &process, 1, stacks.data(),
-                                    static_cast<ULONG>(stacks.size()));
+  const ULONG error = calls_.update(&properties_.values, name_.c_str(), process.data(), 1,
+                                    stacks.data(), static_cast<ULONG>(stacks.size()));
   if (error != ERROR_SUCCESS) {
     return InconclusiveError(
         fmt::format("cannot limit Windows' heap tracing to the program: {} (error {}); let "

@@ -7,11 +7,16 @@
 //   (resumed)     the caller lets the process run, and waits for its end
 //   Stop          what the session still holds is read; what it lost is counted
 //
+// A process that is held somewhere may be traced by one session until then, and by another one from
+// there on, which goes on with what the first one has found.
+//
 // All are called on one thread. The session ends with this object at the latest; its name has the
 // PIDs of both processes, so runs beside each other do not meet.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <thread>
 
@@ -31,9 +36,10 @@ struct HeapSessionBuffers {
 
 class HeapSession {
  public:
-  // Fails with one line that tells what to do.
+  // Fails with one line that tells what to do. `earlier` is what earlier sessions have told.
+  // REQUIRES: the process does not run.
   [[nodiscard]] static Expected<std::unique_ptr<HeapSession>> Start(
-      const TraceCalls& calls, DWORD process, const HeapSessionBuffers& buffers = {});
+      const TraceCalls& calls, HeapTrace earlier, const HeapSessionBuffers& buffers = {});
   ~HeapSession();
   HeapSession(const HeapSession&) = delete;
   HeapSession& operator=(const HeapSession&) = delete;
@@ -50,21 +56,26 @@ class HeapSession {
   const std::wstring& name() const { return name_; }
 
  private:
-  HeapSession(const TraceCalls& calls, DWORD process);
+  HeapSession(const TraceCalls& calls, HeapTrace earlier, const HeapSessionBuffers& buffers);
 
   static void WINAPI OnEvent(EVENT_RECORD* record);
+  [[nodiscard]] Expected<void> Begin(std::span<const DWORD> processes);
+  ULONG Ask(std::span<const DWORD> processes);
   [[nodiscard]] Expected<void> Open();
+  [[nodiscard]] Expected<void> LimitToProcess();
   ULONG Control(ULONG code);
   // Returns whether all was read.
   bool EndReading();
 
-  // EVENT_TRACE_PROPERTIES has the name behind it.
+  // EVENT_TRACE_PROPERTIES has the name behind it, and what StartTrace is asked for.
   struct Properties {
     EVENT_TRACE_PROPERTIES values;
     wchar_t name[128];
+    std::uint32_t extension[16];
   };
 
   TraceCalls calls_;
+  HeapSessionBuffers buffers_;
   DWORD process_;
   std::wstring name_;
   Properties properties_ = {};

@@ -11,24 +11,71 @@ bool Find(HMODULE library, const char* name, Function& function) {
   return function != nullptr;
 }
 
+bool IsFile(const std::filesystem::path& path) {
+  const DWORD attributes = GetFileAttributesW(path.c_str());
+  return attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY) == 0;
+}
+
+// On a local disk: what another machine has may be anybody's.
+bool IsOnDisk(const std::filesystem::path& path) {
+  const std::wstring root = path.root_name().wstring();
+  return path.is_absolute() && root.size() == 2 && root[1] == L':';
+}
+
+// Installers for 32 bits write into a registry of their own. `view` says which.
+std::filesystem::path KitsFolder(DWORD view) {
+  constexpr const wchar_t* kKey = L"SOFTWARE\\Microsoft\\Windows Kits\\Installed Roots";
+  HKEY key = nullptr;
+  if (RegOpenKeyExW(HKEY_LOCAL_MACHINE, kKey, 0, KEY_QUERY_VALUE | view, &key) != ERROR_SUCCESS) {
+    return {};
+  }
+  wchar_t text[1024];
+  DWORD bytes = sizeof(text);
+  const LSTATUS read =
+      RegGetValueW(key, nullptr, L"KitsRoot10", RRF_RT_REG_SZ, nullptr, text, &bytes);
+  RegCloseKey(key);
+  return read == ERROR_SUCCESS ? std::filesystem::path(text) : std::filesystem::path();
+}
+
+std::filesystem::path SystemFolder() {
+  wchar_t text[MAX_PATH];
+  return std::wstring(text, GetSystemDirectoryW(text, MAX_PATH));
+}
+
 }  // namespace
+
+std::filesystem::path FindControlLibrary() {
+  constexpr const wchar_t* kLibrary = L"KernelTraceControl.dll";
+  for (const DWORD view : {DWORD{KEY_WOW64_64KEY}, DWORD{KEY_WOW64_32KEY}}) {
+    const std::filesystem::path kits = KitsFolder(view);
+    const std::filesystem::path found = kits / L"Windows Performance Toolkit" / kLibrary;
+    if (IsOnDisk(kits) && IsFile(found)) return found;
+  }
+  // Later systems have wpr.exe there.
+  const std::filesystem::path found = SystemFolder() / kLibrary;
+  return IsFile(found) ? found : std::filesystem::path();
+}
 
 Expected<TraceCalls> LoadTraceCalls(const std::filesystem::path& control_library,
                                     const std::filesystem::path& system_library) {
   TraceCalls calls;
-  const HMODULE control =
-      LoadLibraryExW(control_library.c_str(), nullptr, LOAD_WITH_ALTERED_SEARCH_PATH);
-  if (control == nullptr || !Find(control, "StartHeapTrace", calls.start) ||
-      !Find(control, "UpdateHeapTrace", calls.update)) {
-    return InconclusiveError(
-        fmt::format("cannot load StartHeapTrace from {}: {}; install the Windows Performance "
-                    "Toolkit, or let leakgate's agent trace",
-                    Utf8Of(control_library.wstring()), WindowsErrorText()));
+  // What the library needs itself is looked for beside it, and in Windows' own folder alone.
+  constexpr DWORD kSafely = LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_SYSTEM32;
+  if (!control_library.empty()) {
+    const HMODULE control = LoadLibraryExW(control_library.c_str(), nullptr, kSafely);
+    if (control == nullptr || !Find(control, "StartHeapTrace", calls.start) ||
+        !Find(control, "UpdateHeapTrace", calls.update)) {
+      return InconclusiveError(
+          fmt::format("cannot load StartHeapTrace from {}: {}; install the Windows Performance "
+                      "Toolkit anew, or let leakgate's agent trace",
+                      Utf8Of(control_library.wstring()), WindowsErrorText()));
+    }
   }
-  const HMODULE system = LoadLibraryW(system_library.c_str());
-  if (system == nullptr || !Find(system, "ControlTraceW", calls.control) ||
-      !Find(system, "OpenTraceW", calls.open) || !Find(system, "ProcessTrace", calls.process) ||
-      !Find(system, "CloseTrace", calls.close)) {
+  const DWORD where = system_library.is_absolute() ? kSafely : LOAD_LIBRARY_SEARCH_SYSTEM32;
+  const HMODULE system = LoadLibraryExW(system_library.c_str(), nullptr, where);
+  if (system == nullptr || !Find(system, "StartTraceW", calls.start_plain) ||
+      !Find(system, "ControlTraceW", calls.control) || !Find(system, "OpenTraceW", calls.open) ||
+      !Find(system, "ProcessTrace", calls.process) || !Find(system, "CloseTrace", calls.close)) {
     return InconclusiveError(
         fmt::format("cannot load the event tracing of Windows from {}: {}; let leakgate's agent "
                     "trace",

@@ -347,6 +347,13 @@ class Look {
   std::vector<bool> is_doubted_;  // of the candidates that are live; empty if none is
 };
 
+// What is in no block of a heap that is known as a whole is free, or the heap's own.
+WalkedHeaps WithoutUnseen(const std::vector<MemoryRange>& memory) {
+  WalkedHeaps heaps;
+  for (const MemoryRange& range : memory) heaps.allocations.push_back(range.allocation);
+  return heaps;
+}
+
 // Stops the process, looks, and lets it go on. Calls `take` with the look that is done, and with
 // how deep it was.
 template <typename Take>
@@ -369,7 +376,8 @@ auto LookAt(const ReachRequest& request, Look::Candidates candidates, LookDepth 
             memory);
   if (look.HasLostBlocks() && stopped.threads().size() == 1) depth = LookDepth::kSlow;
   if (look.HasLostBlocks() && depth == LookDepth::kSlow) {
-    look.LookSlowly(WalkHeaps(request.pid, request.asking_tid, stopped));
+    look.LookSlowly(request.region.HasAgent() ? WalkHeaps(request.pid, request.asking_tid, stopped)
+                                              : WithoutUnseen(memory.List()));
   }
   look.Conclude();
   const bool has_stood_still = stopped.HasStoodStill();

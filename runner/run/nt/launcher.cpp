@@ -32,12 +32,14 @@ Error LaunchError(const std::filesystem::path& program) {
 Expected<std::unique_ptr<SuspendedProcess>> SuspendedProcess::Launch(const LaunchRequest& request) {
   const UniqueFd sink = request.streams == Streams::kNone ? OpenSink() : UniqueFd();
   const DWORD group = request.group == ProcessGroup::kOwn ? CREATE_NEW_PROCESS_GROUP : 0;
-  std::optional<StartedProcess> started = StartProcess({.program = request.program,
-                                                        .name = request.name,
-                                                        .arguments = request.arguments,
-                                                        .environment = request.environment,
-                                                        .flags = CREATE_SUSPENDED | group,
-                                                        .output = sink ? HandleOf(sink) : nullptr});
+  const DWORD debugged = request.debugged == Debugged::kYes ? DEBUG_ONLY_THIS_PROCESS : 0;
+  std::optional<StartedProcess> started =
+      StartProcess({.program = request.program,
+                    .name = request.name,
+                    .arguments = request.arguments,
+                    .environment = request.environment,
+                    .flags = CREATE_SUSPENDED | group | debugged,
+                    .output = sink ? HandleOf(sink) : nullptr});
   if (!started) return Unexpected(LaunchError(request.program));
   std::unique_ptr<SuspendedProcess> launched(new SuspendedProcess(started->pid));
   launched->process_ = std::move(started->process);

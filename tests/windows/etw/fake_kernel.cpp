@@ -1,5 +1,6 @@
 #include "tests/windows/etw/fake_kernel.h"
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 
@@ -36,6 +37,17 @@ void Play(const MadeEvent& made) {
   log_file.EventRecordCallback(&record);
 }
 
+ULONG Begin(TRACEHANDLE* session, const wchar_t* name, std::vector<ULONG> processes,
+            std::vector<int> opcodes) {
+  for (const HANDLE event : {limited, played, stopped}) ResetEvent(event);
+  const bool is_first = fake.processes_at_start.empty();
+  fake.name = name;
+  fake.processes_at_start = std::move(processes);
+  fake.stack_opcodes = std::move(opcodes);
+  *session = 77;
+  return is_first ? fake.start_error : fake.second_start_error;
+}
+
 }  // namespace
 
 FakeKernel& NewFakeKernel() {
@@ -43,6 +55,8 @@ FakeKernel& NewFakeKernel() {
   fake = {};
   return fake;
 }
+
+FakeKernel& CurrentFakeKernel() { return fake; }
 
 void WaitUntilPlayed() { WaitForSingleObject(played, INFINITE); }
 
@@ -57,6 +71,8 @@ extern "C" {
 ULONG WINAPI FakeStart(TRACEHANDLE* session, EVENT_TRACE_PROPERTIES*, const wchar_t* name,
                        const ULONG* processes, ULONG process_count, const StackTracingEvent* stacks,
                        ULONG stack_count) __asm__("StartHeapTrace");
+ULONG WINAPI FakePlainStart(TRACEHANDLE* session, const wchar_t* name,
+                            EVENT_TRACE_PROPERTIES* properties) __asm__("StartTraceW");
 ULONG WINAPI FakeUpdate(EVENT_TRACE_PROPERTIES*, const wchar_t* name, const ULONG* processes,
                         ULONG process_count, const StackTracingEvent*,
                         ULONG) __asm__("UpdateHeapTrace");
@@ -71,11 +87,34 @@ WINAPI FakeStart(TRACEHANDLE* session, EVENT_TRACE_PROPERTIES*, const wchar_t* n
                  const ULONG* processes, ULONG process_count, const StackTracingEvent* stacks,
                  ULONG stack_count) {
   Note("start");
-  fake.name = name;
-  fake.processes_at_start.assign(processes, processes + process_count);
-  for (ULONG i = 0; i < stack_count; ++i) fake.stack_opcodes.push_back(stacks[i].opcode);
-  *session = 77;
-  return fake.start_error;
+  std::vector<int> opcodes;
+  for (ULONG i = 0; i < stack_count; ++i) opcodes.push_back(stacks[i].opcode);
+  return Begin(session, name, {processes, processes + process_count}, std::move(opcodes));
+}
+
+// Reads its extension as the system does.
+LEAKGATE_FAKE(ULONG)
+WINAPI FakePlainStart(TRACEHANDLE* session, const wchar_t* name,
+                      EVENT_TRACE_PROPERTIES* properties) {
+  Note("start plain");
+  constexpr ULONG kFlags = 0x80ff'0000;
+  if ((properties->EnableFlags & 0xffff'0000) != kFlags ||
+      std::memcmp(&properties->Wnode.Guid, &kHeapProvider, sizeof(GUID)) != 0) {
+    return ERROR_INVALID_FLAGS;
+  }
+  const auto* word = reinterpret_cast<const std::uint32_t*>(
+      reinterpret_cast<const std::byte*>(properties) + (properties->EnableFlags & 0xffff));
+  std::vector<ULONG> processes;
+  std::vector<int> opcodes;
+  const std::uint32_t* const end = word + (*word & 0xffff);
+  for (++word; word < end; word += *word & 0xffff) {
+    for (std::uint32_t i = 1; i < (*word & 0xffff); ++i) {
+      const bool is_process = *word >> 16 == 2;
+      if (is_process) processes.push_back(word[i]);
+      if (!is_process) opcodes.push_back(static_cast<int>(word[i] & 0xff));
+    }
+  }
+  return Begin(session, name, std::move(processes), std::move(opcodes));
 }
 
 LEAKGATE_FAKE(ULONG)
@@ -106,12 +145,23 @@ LEAKGATE_FAKE(TRACEHANDLE) WINAPI FakeOpen(EVENT_TRACE_LOGFILEW* log) {
 }
 
 LEAKGATE_FAKE(ULONG) WINAPI FakeProcess(TRACEHANDLE*, ULONG, FILETIME*, FILETIME*) {
-  if (fake.tells_own_events) Play(EventMaker(GetCurrentProcessId()).Allocate(1, 0x500, 1234));
+  const bool is_own_asked = std::ranges::find(fake.processes_at_start, GetCurrentProcessId()) !=
+                            fake.processes_at_start.end();
+  if (fake.tells_own_events && is_own_asked) {
+    Play(EventMaker(GetCurrentProcessId()).Allocate(1, 0x500, 1234));
+  }
   const HANDLE either[] = {limited, stopped};
-  WaitForMultipleObjects(2, either, FALSE, INFINITE);
-  for (const MadeEvent& event : fake.events) Play(event);
-  SetEvent(played);
-  if (!fake.ends_early) WaitForSingleObject(stopped, INFINITE);
+  const bool is_for_program =
+      !is_own_asked || WaitForMultipleObjects(2, either, FALSE, INFINITE) == WAIT_OBJECT_0;
+  if (is_for_program) {
+    for (const MadeEvent& event : fake.events) Play(event);
+    SetEvent(played);
+  }
+  if (fake.ends_early) return ERROR_SUCCESS;
+  WaitForSingleObject(stopped, INFINITE);
+  if (fake.events_at_stop) {
+    for (const MadeEvent& event : fake.events_at_stop()) Play(event);
+  }
   return ERROR_SUCCESS;
 }
 

@@ -3,6 +3,7 @@
 // given: first an event of leakgate's own heap, and after UpdateHeapTrace `events`.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ namespace leakgate::test {
 struct FakeKernel {
   // What it is to do.
   ULONG start_error = ERROR_SUCCESS;
+  ULONG second_start_error = ERROR_SUCCESS;  // of each session but the first
   ULONG update_error = ERROR_SUCCESS;
   ULONG stop_error = ERROR_SUCCESS;
   bool tells_own_events = true;
@@ -22,11 +24,13 @@ struct FakeKernel {
   ULONG lost_buffers = 0;
   ULONG lost_real_time_buffers = 0;
   std::vector<MadeEvent> events;
+  std::function<std::vector<MadeEvent>()> events_at_stop = {};  // more, once it is asked to stop
 
-  // What it was asked, in order: "start", "open", "update", "flush", "stop", "close".
+  // What it was asked, in order: "start" or "start plain", "open", "update", "flush", "stop",
+  // "close".
   std::vector<std::string> calls;
   std::wstring name;
-  std::vector<ULONG> processes_at_start;
+  std::vector<ULONG> processes_at_start;  // of the last session, which StartTrace began as well
   std::vector<ULONG> processes_at_update;
   std::vector<int> stack_opcodes;
   ULONG read_mode = 0;
@@ -34,6 +38,7 @@ struct FakeKernel {
 
 // The one that the functions play, as new.
 FakeKernel& NewFakeKernel();
+FakeKernel& CurrentFakeKernel();
 
 // Waits until all events are played.
 void WaitUntilPlayed();

@@ -31,7 +31,7 @@ std::vector<test::MadeEvent> Events(const EventMaker& make) {
 
 // A whole session, as long as all is well; then the message of what is not.
 Expected<HeapTrace> Traced() {
-  LEAKGATE_TRY_ASSIGN(const auto session, HeapSession::Start(FakeCalls(), kTraced));
+  LEAKGATE_TRY_ASSIGN(const auto session, HeapSession::Start(FakeCalls(), HeapTrace(kTraced)));
   LEAKGATE_TRY(session->Verify());
   test::WaitUntilPlayed();
   return session->Stop();
@@ -124,7 +124,7 @@ TEST(HeapSessionTest, FailsAndStopsWhereNoEventArrives) {
   FakeKernel& fake = NewFakeKernel();
   fake.tells_own_events = false;
   {
-    const auto session = HeapSession::Start(FakeCalls(), kTraced).value();
+    const auto session = HeapSession::Start(FakeCalls(), HeapTrace(kTraced)).value();
     const Expected<void> verified = session->Verify(300);
     ASSERT_FALSE(verified);
     EXPECT_THAT(verified.error().message, HasSubstr("told nothing within 300 ms"));
@@ -145,7 +145,7 @@ TEST(HeapSessionTest, FailsWhereAnotherProgramHasStoppedTheSession) {
 TEST(HeapSessionTest, FailsWhereTheTraceEndsByItself) {
   FakeKernel& fake = NewFakeKernel();
   fake.ends_early = true;
-  const auto session = HeapSession::Start(FakeCalls(), kTraced).value();
+  const auto session = HeapSession::Start(FakeCalls(), HeapTrace(kTraced)).value();
   ASSERT_TRUE(session->Verify());
   while (!session->HasEnded()) Sleep(1);
 
@@ -159,7 +159,7 @@ TEST(HeapSessionTest, FailsWhereTheTraceEndsByItself) {
 TEST(HeapSessionTest, FailsWithTheCallsOfASystemThatTracesNothing) {
   FakeKernel& fake = NewFakeKernel();
   const TraceCalls calls = LoadTraceCalls(FakeLibrary()).value();
-  const auto session = HeapSession::Start(calls, kTraced);
+  const auto session = HeapSession::Start(calls, HeapTrace(kTraced));
   const Expected<void> verified =
       session ? (*session)->Verify(300) : Expected<void>(Unexpected(session.error()));
 
