@@ -54,24 +54,25 @@ def passes_what_is_freed_and_held(gate):
     check("begun\ndone\n" in done.stdout, done.stdout)
     window = gate.report["windows"][0]
     check(gate.report["verdict"] == "pass" and window["kind"] == "program", gate.report["verdict"])
-    check(window["retained"] == {"bytes": 444 + 445 + 556, "blocks": 3}, window["retained"])
-    check(window["lost"]["blocks"] == 0, window["lost"])
+    check(window["outstanding"] == {"bytes": 444 + 445 + 556, "blocks": 3}, f"{window['outstanding']}")
+    check(window["lost"]["blocks"] == 0, f"{window['lost']}")
+    check(window["allocated"] == {"bytes": 10 + 900 + 444 + 445 + 556 + 5000 * 64, "blocks": 5005}, f"{window['allocated']}")
 
 
 @scenario
 def fails_what_is_lost(gate):
     """Lost blocks fail, with their call stacks by lines, and those that only lost ones lead to are told with them."""
     done = gate.trace("hold", "lose", "chain", "thread", expect=1)
-    check(gate.report["verdict"] == "over_budget", gate.report["verdict"])
+    check(gate.report["verdict"] == "failed", gate.report["verdict"])
     lost = {finding["bytes"]: finding for finding in gate.findings() if finding.get("reach") == "lost"}
-    check(sorted(lost) == [333, 401, 500], [(finding["bytes"], finding.get("reach")) for finding in gate.findings()])
+    check(sorted(lost) == [333, 401, 500 + 501], f"{[(finding['bytes'], finding.get('reach')) for finding in gate.findings()]}")
     functions = frames(lost[333])
     contains(" ".join(functions), "Take", "Lose", "Do", "main")
-    check("RtlAllocateHeap" not in functions, functions)
+    check("RtlAllocateHeap" not in functions, f"{functions}")
     frame = next(frame for frame in lost[333]["stack"] if "Lose" in frame["function"])
-    check(frame["file"].endswith("program.cpp") and frame["line"] > 0, frame)
+    check(frame["file"].endswith("program.cpp") and frame["line"] > 0, f"{frame}")
     contains(done.stderr, "333 B", "lost")
-    check(gate.report["windows"][0]["lost"] == {"bytes": 333 + 401 + 500 + 501, "blocks": 4}, gate.report["windows"][0]["lost"])
+    check(gate.report["windows"][0]["lost"] == {"bytes": 333 + 401 + 500 + 501, "blocks": 4}, f"{gate.report['windows'][0]['lost']}")
 
 
 @scenario
@@ -81,8 +82,8 @@ def judges_by_budgets(gate):
     path = write(gate.folder, "made.leakgate.json", budget)
     gate.trace("hold", "free", options=("--budgets", path), expect=1)
     violation = gate.report["windows"][0]["violations"][0]
-    check(violation["actual"] == 444, violation)
-    check(gate.report["windows"][0]["budget"]["owner"] == "team-x", gate.report["windows"][0]["budget"])
+    check(violation["actual"] == 444, f"{violation}")
+    check(gate.report["windows"][0]["owner"] == "team-x", f"{gate.report['windows'][0]['owner']}")
     gate.trace("keep", "free", options=("--budgets", path))
     budget["allowances"] = [{"stack": ["*Hold"], "bytes": 444, "reason": "kept on purpose"}]
     write(gate.folder, "made.leakgate.json", budget)
@@ -123,7 +124,8 @@ def tells_how_the_program_ended(gate):
 def is_inconclusive_by_any_loss(gate):
     """Whatever the system does not tell makes the run inconclusive, and says what it was."""
     for kernel, told in (("lost_events=5", "5 events lost"), ("lost_buffers=2", "2 buffers lost"),
-                         ("lost_real_time_buffers=1", "1 buffer lost"), ("lost_in_stream", "1 buffer lost"), ("cut", "1 event cut short"),
+                         ("lost_real_time_buffers=1", "1 buffer lost"), ("second_lost_events=3", "3 events lost"),
+                         ("lost_in_stream", "1 buffer lost"), ("cut", "1 event cut short"),
                          ("without_stacks", "1 live block without a stack"), ("ends_early", "ended before the program did"),
                          ("stop_error=4201", "ended before the program did (error 4201)"),
                          ("second_start_error=183", "another recording")):
@@ -151,7 +153,7 @@ def does_without_the_performance_toolkit(gate):
     """StartTrace takes the place of StartHeapTrace."""
     gate.trace("hold", "lose", kernel="plain", expect=1)
     gate.trace("hold", kernel="plain")
-    done = gate.trace("hold", kernel="plain lost_events=1", expect=3)
+    done = gate.trace("hold", kernel="plain second_lost_events=1", expect=3)
     contains(done.stderr, "1 event lost")
 
 
@@ -173,8 +175,7 @@ def refuses_what_needs_the_agent(gate):
         contains(done.stderr, option.split("=")[0], "--engine etw", "; leave one out")
         check(done.stderr.count("\n") == 1, done.stderr)
     done = gate("run", "--engine", "etww", "--", gate.fixtures / "etw_program.exe")
-    check(done.returncode == 2 and "--engine={agent,etw}" in done.stderr.replace("agent|etw", "agent,etw").replace("=agent,etw", "={agent,etw}"),
-          "no such engine", done)
+    check(done.returncode == 2 and "write --engine=agent or etw" in done.stderr, "no such engine", done)
 
 
 @scenario

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 namespace leakgate::test {
 namespace {
@@ -130,9 +131,9 @@ LEAKGATE_FAKE(ULONG)
 WINAPI FakeControl(TRACEHANDLE, const wchar_t*, EVENT_TRACE_PROPERTIES* properties, ULONG code) {
   Note(code == EVENT_TRACE_CONTROL_STOP ? "stop" : "flush");
   if (code != EVENT_TRACE_CONTROL_STOP) return ERROR_SUCCESS;
-  properties->EventsLost = fake.lost_events;
-  properties->LogBuffersLost = fake.lost_buffers;
-  properties->RealTimeBuffersLost = fake.lost_real_time_buffers;
+  properties->EventsLost = std::exchange(fake.lost_events, fake.second_lost_events);
+  properties->LogBuffersLost = std::exchange(fake.lost_buffers, 0);
+  properties->RealTimeBuffersLost = std::exchange(fake.lost_real_time_buffers, 0);
   SetEvent(stopped);
   return fake.stop_error;
 }

@@ -20,7 +20,8 @@ struct FakeKernel {
   ULONG stop_error = ERROR_SUCCESS;
   bool tells_own_events = true;
   bool ends_early = false;
-  ULONG lost_events = 0;
+  ULONG lost_events = 0;  // of the first session; the second one's follow
+  ULONG second_lost_events = 0;
   ULONG lost_buffers = 0;
   ULONG lost_real_time_buffers = 0;
   std::vector<MadeEvent> events;

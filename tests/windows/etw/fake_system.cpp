@@ -84,6 +84,7 @@ Expected<TraceCalls> SystemTraceCalls() {
   fake.update_error = ValueOf("update_error").value_or(ERROR_SUCCESS);
   fake.stop_error = ValueOf("stop_error").value_or(ERROR_SUCCESS);
   fake.lost_events = ValueOf("lost_events").value_or(0);
+  fake.second_lost_events = ValueOf("second_lost_events").value_or(0);
   fake.lost_buffers = ValueOf("lost_buffers").value_or(0);
   fake.lost_real_time_buffers = ValueOf("lost_real_time_buffers").value_or(0);
   fake.tells_own_events = !ValueOf("silent");
