@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "runner/base/expected.h"
-#include "runner/run/judged_process.h"
 #include "runner/run/launcher.h"
+#include "runner/run/traced_processes.h"
 
 namespace leakgate {
 
@@ -35,8 +35,8 @@ struct EtwRunEnd {
 // Returns an error on a system that has no such tracing. Asks nothing of the system.
 [[nodiscard]] Expected<void> RequireEtw();
 
-// The region is of the program's image in `programs`, and judged there. Returns an error if the
+// The region is of the program's image in `processes`, and judged there. Returns an error if the
 // program was not run. Main thread.
-[[nodiscard]] Expected<EtwRunEnd> RunTracedByEtw(const EtwRun& run, Generations& programs);
+[[nodiscard]] Expected<EtwRunEnd> RunTracedByEtw(const EtwRun& run, TracedProcesses& processes);
 
 }  // namespace leakgate

@@ -142,8 +142,8 @@ class JudgedRun {
   }
 
   Expected<RunResult> RunByEtw(const LaunchRequest& launch) {
-    LEAKGATE_TRY_ASSIGN(EtwRunEnd end, RunTracedByEtw({.process = launch, .deadline = Deadline()},
-                                                      processes_.program()));
+    LEAKGATE_TRY_ASSIGN(EtwRunEnd end,
+                        RunTracedByEtw({.process = launch, .deadline = Deadline()}, processes_));
     const OwnEndSignals own_signals(std::nullopt);
     confirmations_->ProgramHasEnded();
     has_timed_out_ = end.has_timed_out;

@@ -64,7 +64,8 @@ enum class Streams { kInherited, kNone };
 // The program's process group: the runner's, which the terminal reaches, or one of its own.
 enum class ProcessGroup { kInherited, kOwn };
 
-// Whether the launching thread is told of what the program does, as its debugger. Windows only.
+// Whether the launching thread is told of what the program does, and all that it starts, as their
+// debugger. Windows only.
 enum class Debugged { kNo, kYes };
 
 struct LaunchRequest {

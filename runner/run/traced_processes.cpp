@@ -27,6 +27,13 @@ HelloReply TracedProcesses::OnHello(const ControlPeer& peer) {
   return reply;
 }
 
+Expected<JudgedProcess*> TracedProcesses::BeginWithoutAgent(int pid) {
+  program_.Enable(pid);
+  if (program_.RegionFor(pid) < 0) return InconclusiveError(program_.errors().back());
+  (void)untraced_tests_.Watch(pid);
+  return program_.processes().back().get();
+}
+
 void TracedProcesses::OnExec(const ReportedExec& told) {
   named_.OnExec(told);
   untraced_tests_.OnExec(told);

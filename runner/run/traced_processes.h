@@ -31,6 +31,11 @@ class TracedProcesses {
   [[nodiscard]] HelloReply OnHello(const ControlPeer& peer);
   void OnExec(const ReportedExec& told);
 
+  // Of a program without an agent: returns its region, and watches what it starts. Nothing of that
+  // is traced. REQUIRES: there is no control server.
+  [[nodiscard]] Expected<JudgedProcess*> BeginWithoutAgent(int pid);
+  void OnStarted(const std::string& image) { untraced_tests_.NoteStarted(image); }
+
   Generations& program() { return program_; }
   const NamedProcesses& named() const { return named_; }
 

@@ -38,8 +38,11 @@ const UntracedTests::ProgramFile& UntracedTests::Inspect(const std::string& path
 
 void UntracedTests::OnHello(const ControlPeer& peer) {
   if (!is_watching_ || AsksForNoTest(ArgumentsOf(peer))) return;
-  const std::string path = ProgramOf(peer);
-  if (Inspect(path).is_test_binary) untraced_.emplace(path, program_);
+  NoteStarted(ProgramOf(peer));
+}
+
+void UntracedTests::NoteStarted(const std::string& path) {
+  if (is_watching_ && Inspect(path).is_test_binary) untraced_.emplace(path, program_);
 }
 
 void UntracedTests::OnExec(const ReportedExec& told) {

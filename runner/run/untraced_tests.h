@@ -28,6 +28,9 @@ class UntracedTests {
   void OnHello(const ControlPeer& peer);
   void OnExec(const ReportedExec& told);
 
+  // Called where nothing more is known of a process that was started than its image.
+  void NoteStarted(const std::string& path);
+
   // Called for a process that had ended before anything of it could be read.
   void NoteUnknown() { has_unknown_ = has_unknown_ || is_watching_; }
 

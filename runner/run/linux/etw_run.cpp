@@ -9,7 +9,7 @@ Expected<void> RequireEtw() {
       "out");
 }
 
-Expected<EtwRunEnd> RunTracedByEtw(const EtwRun&, Generations&) {
+Expected<EtwRunEnd> RunTracedByEtw(const EtwRun&, TracedProcesses&) {
   return Unexpected(RequireEtw().error());
 }
 

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "runner/base/path_text.h"
 #include "runner/symbols/nt/pe_file.h"
@@ -63,25 +64,24 @@ std::string LowerNameOf(const std::string& path) {
   return name;
 }
 
-}  // namespace
-
-Expected<void> DebuggedProgram::Resume() {
-  HideDebugger();
-  return process_.Resume();
-}
-
 // Windows' heaps and some programs behave differently where they find a debugger. It is noted in
 // the process' own block, which winternl.h has. Windows asks its kernel whether to tell a debugger
 // of an exception; Wine asks that block.
-void DebuggedProgram::HideDebugger() const {
-  if (!WineVersion().empty()) return;
+void HideDebugger(HANDLE process) {
   PROCESS_BASIC_INFORMATION facts{};
-  if (NtQueryInformationProcess(handle(), ProcessBasicInformation, &facts, sizeof(facts), nullptr) <
-      0) {
+  if (!WineVersion().empty() || NtQueryInformationProcess(process, ProcessBasicInformation, &facts,
+                                                          sizeof(facts), nullptr) < 0) {
     return;
   }
   const BYTE none = 0;
-  WriteProcessMemory(handle(), &facts.PebBaseAddress->BeingDebugged, &none, sizeof(none), nullptr);
+  WriteProcessMemory(process, &facts.PebBaseAddress->BeingDebugged, &none, sizeof(none), nullptr);
+}
+
+}  // namespace
+
+Expected<void> DebuggedProgram::Resume() {
+  HideDebugger(handle());
+  return process_.Resume();
 }
 
 DebuggedProgram::Stop DebuggedProgram::WaitUntil(std::optional<Clock::time_point> deadline) {
@@ -90,6 +90,7 @@ DebuggedProgram::Stop DebuggedProgram::WaitUntil(std::optional<Clock::time_point
       ContinueDebugEvent(pending_->dwProcessId, pending_->dwThreadId, pending_status_);
       pending_.reset();
       if (has_gone_) {
+        LetStartedGo();
         WaitForSingleObject(handle(), INFINITE);
         return Stop::kEnded;
       }
@@ -119,10 +120,11 @@ ProgramEnd DebuggedProgram::end() const {
 }
 
 DebuggedProgram::Answer DebuggedProgram::OnEvent(const DEBUG_EVENT& event) {
+  if (event.dwProcessId != static_cast<DWORD>(process_.pid())) return OnEventOfStarted(event);
   switch (event.dwDebugEventCode) {
     case CREATE_PROCESS_DEBUG_EVENT:
       OnModule(event.u.CreateProcessInfo.lpBaseOfImage, event.u.CreateProcessInfo.hFile);
-      HideDebugger();
+      HideDebugger(handle());
       return {};
     case LOAD_DLL_DEBUG_EVENT:
       OnModule(event.u.LoadDll.lpBaseOfDll, event.u.LoadDll.hFile);
@@ -141,6 +143,43 @@ DebuggedProgram::Answer DebuggedProgram::OnEvent(const DEBUG_EVENT& event) {
   }
 }
 
+DebuggedProgram::Answer DebuggedProgram::OnEventOfStarted(const DEBUG_EVENT& event) {
+  const DWORD pid = event.dwProcessId;
+  switch (event.dwDebugEventCode) {
+    case CREATE_PROCESS_DEBUG_EVENT: {
+      const CREATE_PROCESS_DEBUG_INFO& created = event.u.CreateProcessInfo;
+      std::string path = PathOfFile(created.hFile);
+      if (created.hFile != nullptr) CloseHandle(created.hFile);
+      if (path.empty()) path = PathOfMapping(created.hProcess, created.lpBaseOfImage);
+      started_.push_back(std::move(path));
+      HideDebugger(created.hProcess);
+      running_[pid] = false;
+      return {};
+    }
+    case LOAD_DLL_DEBUG_EVENT:
+      if (event.u.LoadDll.hFile != nullptr) CloseHandle(event.u.LoadDll.hFile);
+      return {};
+    case EXCEPTION_DEBUG_EVENT: {
+      const DWORD code = event.u.Exception.ExceptionRecord.ExceptionCode;
+      const bool is_begin =
+          code == static_cast<DWORD>(EXCEPTION_BREAKPOINT) && !std::exchange(running_[pid], true);
+      if (is_begin) return {};
+      return {.status = static_cast<DWORD>(DBG_EXCEPTION_NOT_HANDLED)};
+    }
+    case EXIT_PROCESS_DEBUG_EVENT:
+      running_.erase(pid);
+      return {};
+    default:
+      return {};
+  }
+}
+
+// They may outlive the program, and would wait for a debugger at their next event.
+void DebuggedProgram::LetStartedGo() {
+  for (const auto& [pid, has_begun] : running_) DebugActiveProcessStop(pid);
+  running_.clear();
+}
+
 DebuggedProgram::Answer DebuggedProgram::OnException(const DEBUG_EVENT& event) {
   const EXCEPTION_RECORD& record = event.u.Exception.ExceptionRecord;
   constexpr Answer kForProgram = {.status = static_cast<DWORD>(DBG_EXCEPTION_NOT_HANDLED)};
@@ -153,7 +192,7 @@ DebuggedProgram::Answer DebuggedProgram::OnException(const DEBUG_EVENT& event) {
   const bool is_systems = address >= system_begin_ && address < system_end_;
   if (has_begun_ || !is_systems) return kForProgram;
   has_begun_ = true;  // for debuggers, once all that the program imports is loaded
-  HideDebugger();
+  HideDebugger(handle());
   return {};
 }
 
@@ -259,8 +298,8 @@ void DebuggedProgram::ForgetDeadRegisters(DWORD thread) const {
   context.ContextFlags = CONTEXT_INTEGER | CONTEXT_FLOATING_POINT;
   if (!opened || !GetThreadContext(HandleOf(opened), &context)) return;
   context.Rax = context.Rdx = context.R8 = context.R9 = context.R10 = context.R11 = 0;
-  for (M128A* const number : {&context.Xmm0, &context.Xmm1, &context.Xmm2, &context.Xmm3,
-                              &context.Xmm4, &context.Xmm5}) {
+  for (M128A* const number :
+       {&context.Xmm0, &context.Xmm1, &context.Xmm2, &context.Xmm3, &context.Xmm4, &context.Xmm5}) {
     *number = {};
   }
   SetThreadContext(HandleOf(opened), &context);

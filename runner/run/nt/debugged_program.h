@@ -11,6 +11,8 @@
 // It is held by a breakpoint on `exit` and its like in the C runtimes that are libraries. Of one
 // that is linked into the program nothing is known: then the program is not held.
 //
+// What the program starts is debugged, too, so that each image is known, and let go at its end.
+//
 // All functions are called on the thread that launched it.
 #pragma once
 
@@ -19,6 +21,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "common/region_layout.h"
 #include "runner/base/nt/win32.h"
@@ -45,6 +48,8 @@ class DebuggedProgram {
   [[nodiscard]] ProgramEnd end() const;
   // Times are of the performance counter, as those of events are.
   const TracedModules& modules() const { return modules_; }
+  // The images of all processes that it has started, and those have started.
+  const std::vector<std::string>& started() const { return started_; }
 
  private:
   struct Breakpoint {
@@ -59,6 +64,8 @@ class DebuggedProgram {
 
   HANDLE handle() const { return HandleOf(process_.process()); }
   Answer OnEvent(const DEBUG_EVENT& event);
+  Answer OnEventOfStarted(const DEBUG_EVENT& event);
+  void LetStartedGo();
   Answer OnException(const DEBUG_EVENT& event);
   Answer OnBreakpoint(std::uint64_t address, DWORD thread);
   void OnModule(void* base, HANDLE file);
@@ -67,10 +74,11 @@ class DebuggedProgram {
   void RemoveBreakpoints();
   bool StepBack(DWORD thread, std::uint64_t address) const;
   void ForgetDeadRegisters(DWORD thread) const;
-  void HideDebugger() const;
 
   SuspendedProcess& process_;
   TracedModules modules_;
+  std::vector<std::string> started_;
+  std::unordered_map<DWORD, bool> running_;  // of those, by PID: whether they have begun
   std::unordered_map<std::uint64_t, Breakpoint> breakpoints_;  // by address
   std::optional<DEBUG_EVENT> pending_;                         // the program waits for its answer
   DWORD pending_status_ = DBG_CONTINUE;

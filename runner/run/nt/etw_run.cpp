@@ -56,6 +56,8 @@ class TracedRun {
     return std::move(end_);
   }
 
+  const std::vector<std::string>& started() const { return program_.started(); }
+
  private:
   // Whatever goes wrong here makes the run inconclusive. The program goes on.
   void JudgeHeld() {
@@ -98,19 +100,19 @@ class TracedRun {
 
 Expected<void> RequireEtw() { return {}; }
 
-Expected<EtwRunEnd> RunTracedByEtw(const EtwRun& run, Generations& programs) {
+Expected<EtwRunEnd> RunTracedByEtw(const EtwRun& run, TracedProcesses& processes) {
   LEAKGATE_TRY_ASSIGN(const TraceCalls calls, SystemTraceCalls());
   LaunchRequest launch = run.process;
   launch.debugged = Debugged::kYes;
   LEAKGATE_TRY_ASSIGN(const auto process, SuspendedProcess::Launch(launch));
   LEAKGATE_TRY(RequireTraceable(launch.program, *process, Refused::kUntraceable));
-  programs.Enable(process->pid());
-  if (programs.RegionFor(process->pid()) < 0) return Unexpected(Error{programs.errors().back()});
-  JudgedProcess& judged = *programs.processes().back();
-  LEAKGATE_TRY_ASSIGN(RegionWriter writer, RegionWriter::Open(judged.shared_memory()));
-  TracedRun traced(*process, calls, judged, std::move(writer));
+  LEAKGATE_TRY_ASSIGN(JudgedProcess* const judged, processes.BeginWithoutAgent(process->pid()));
+  LEAKGATE_TRY_ASSIGN(RegionWriter writer, RegionWriter::Open(judged->shared_memory()));
+  TracedRun traced(*process, calls, *judged, std::move(writer));
   LEAKGATE_TRY(traced.Trace(HeapTrace(static_cast<std::uint32_t>(process->pid()))));
-  return traced.Run(run.deadline);
+  LEAKGATE_TRY_ASSIGN(EtwRunEnd end, traced.Run(run.deadline));
+  for (const std::string& image : traced.started()) processes.OnStarted(image);
+  return end;
 }
 
 }  // namespace leakgate

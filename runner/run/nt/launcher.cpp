@@ -32,7 +32,7 @@ Error LaunchError(const std::filesystem::path& program) {
 Expected<std::unique_ptr<SuspendedProcess>> SuspendedProcess::Launch(const LaunchRequest& request) {
   const UniqueFd sink = request.streams == Streams::kNone ? OpenSink() : UniqueFd();
   const DWORD group = request.group == ProcessGroup::kOwn ? CREATE_NEW_PROCESS_GROUP : 0;
-  const DWORD debugged = request.debugged == Debugged::kYes ? DEBUG_ONLY_THIS_PROCESS : 0;
+  const DWORD debugged = request.debugged == Debugged::kYes ? DEBUG_PROCESS : 0;
   std::optional<StartedProcess> started =
       StartProcess({.program = request.program,
                     .name = request.name,

@@ -67,7 +67,7 @@ def fails_what_is_lost(gate):
     lost = {finding["bytes"]: finding for finding in gate.findings() if finding.get("reach") == "lost"}
     check(sorted(lost) == [333, 401, 500 + 501], f"{[(finding['bytes'], finding.get('reach')) for finding in gate.findings()]}")
     functions = frames(lost[333])
-    contains(" ".join(functions), "Take", "Lose", "Do", "main")
+    contains(" ".join(functions), "Lose", "Do", "main")
     check("RtlAllocateHeap" not in functions, f"{functions}")
     frame = next(frame for frame in lost[333]["stack"] if "Lose" in frame["function"])
     check(frame["file"].endswith("program.cpp") and frame["line"] > 0, f"{frame}")
@@ -154,7 +154,18 @@ def does_without_the_performance_toolkit(gate):
     gate.trace("hold", "lose", kernel="plain", expect=1)
     gate.trace("hold", kernel="plain")
     done = gate.trace("hold", kernel="plain second_lost_events=1", expect=3)
-    contains(done.stderr, "1 event lost")
+    contains(done.stderr, "events lost")
+
+
+@scenario
+def notices_tests_in_other_processes(gate):
+    """Their heaps are not traced. A program that is no test binary passes by others that run no tests."""
+    tests, name = gate.fixtures / "etw_tests.exe", "etw_tests.exe"
+    done = gate.trace("start", "Z:" + str(tests).replace("/", "\\"), expect=3)
+    contains(done.stderr, f"{name} were not gated", "run leakgate on the test binary itself")
+    gate.trace("start", "cmd.exe /c exit")
+    done = gate.run(name, "--engine", "etw", expect=0)
+    contains(done.stderr, "tells no tests apart", "judged as a whole")
 
 
 @scenario
