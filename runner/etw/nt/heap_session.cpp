@@ -91,7 +91,8 @@ Expected<std::unique_ptr<HeapSession>> HeapSession::Start(const TraceCalls& call
                                                           const HeapSessionBuffers& buffers) {
   std::unique_ptr<HeapSession> session(new HeapSession(calls, std::move(earlier), buffers));
   const std::array<DWORD, 2> processes = {session->process_, GetCurrentProcessId()};
-  LEAKGATE_TRY(session->Begin(processes));
+  const bool is_own = processes[0] == processes[1];
+  LEAKGATE_TRY(session->Begin(std::span(processes).first(is_own ? 1 : 2)));
   return session;
 }
 

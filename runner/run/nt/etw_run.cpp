@@ -46,6 +46,10 @@ class TracedRun {
     }
     end_.exit = process_.Poll().value_or(ProgramExit{});
     if (session_ != nullptr) (void)TakeTrace();
+    if (end_.doubts.empty() && !has_told_) {
+      end_.doubts.emplace_back(
+          "Windows' heap tracing told nothing of the program; let leakgate's agent trace");
+    }
     if (!losses_.empty()) {
       end_.doubts.push_back(
           fmt::format("Windows' heap tracing did not tell all: {}; trace while the machine does "
@@ -77,12 +81,9 @@ class TracedRun {
       end_.doubts.push_back(std::move(trace.error().message));
       return std::nullopt;
     }
-    if (trace->heap_events() == 0) {
-      end_.doubts.emplace_back(
-          "Windows' heap tracing told nothing of the program; let leakgate's agent trace");
-    }
     region_.Write(*trace);
     losses_ = DescribeLosses(trace->losses());  // of earlier sessions, too
+    has_told_ = trace->heap_events() != 0;
     return *std::move(trace);
   }
 
@@ -93,6 +94,7 @@ class TracedRun {
   TracedRegion region_;
   std::unique_ptr<HeapSession> session_;
   std::string losses_;
+  bool has_told_ = false;  // of the program's heap
   EtwRunEnd end_;
 };
 

@@ -8,8 +8,10 @@
 #include <span>
 
 #include "common/nt_self_test.h"
+#include "runner/attach/program_environment.h"
 #include "runner/attribution/code_owner.h"
 #include "runner/reach/find_reach.h"
+#include "runner/run/nt/debugged_program.h"
 #include "runner/run/nt/self_test_child.h"
 #include "runner/run/nt/self_test_stacks.h"
 #include "runner/run/nt/self_test_system.h"
@@ -156,6 +158,34 @@ Found TestKilled(const SelfTestRequest& request) {
                      self_test::kKilledExit, child.HeldBytes() >> 20);
 }
 
+// For --engine etw, which has no agent.
+Found TestHeld(const SelfTestRequest& request) {
+  LEAKGATE_TRY_ASSIGN(const std::unique_ptr<SuspendedProcess> process,
+                      SuspendedProcess::Launch({.program = request.folder / kSelfTestProgram,
+                                                .name = kSelfTestProgram,
+                                                .arguments = {self_test::kFirstCase},
+                                                .environment = OwnEnvironment(),
+                                                .signal_mask = {},
+                                                .inherited = InheritedState::Take(),
+                                                .debugged = Debugged::kYes}));
+  DebuggedProgram program(*process);
+  LEAKGATE_TRY(program.Resume());
+  const auto deadline = DebuggedProgram::Clock::now() + std::chrono::seconds(60);
+  DebuggedProgram::Stop stop = program.WaitUntil(deadline);
+  const bool was_held = stop == DebuggedProgram::Stop::kHeld;
+  if (was_held) stop = program.WaitUntil(deadline);
+  if (stop == DebuggedProgram::Stop::kTime) {
+    TerminateProcess(HandleOf(process->process()), 1);
+    (void)program.WaitUntil(std::nullopt);
+    return DoesNotHold("the program does not end while it has a debugger; it was ended");
+  }
+  const std::optional<ProgramExit> exit = process->Poll();
+  if (!was_held || program.end() != ProgramEnd::kExit || !exit || exit->ShellCode() != 0) {
+    return DoesNotHold("the program was not held before its end, as --engine etw needs it");
+  }
+  return "by a breakpoint, before static objects are destroyed; then it goes on to its end";
+}
+
 struct Assumption {
   const char* subject;
   Found (*test)(const SelfTestRequest& request);
@@ -163,7 +193,7 @@ struct Assumption {
 constexpr Assumption kAssumptions[] = {
     {"first library", TestFirst}, {"later libraries", TestLate}, {"functions", TestFunctions},
     {"small blocks", TestSmall},  {"stacks", TestStacks},        {"lines", TestLines},
-    {"reach", TestReach},         {"memory", TestKilled},
+    {"reach", TestReach},         {"memory", TestKilled},        {"held end", TestHeld},
 };
 
 }  // namespace

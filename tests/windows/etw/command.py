@@ -132,6 +132,7 @@ def is_inconclusive_by_any_loss(gate):
         done = gate.trace("hold", kernel=kernel, expect=3)
         contains(done.stderr, told, "let leakgate's agent trace" if "ended" not in told else "no other program stops")
         check(gate.report["verdict"] == "inconclusive", gate.report["verdict"])
+    contains(gate.trace("sleep_not", expect=3).stderr, "told nothing of the program")
     gate.trace("hold", "free", kernel="reordered")
     gate.trace("hold", "lose", kernel="reordered", expect=1)
 
@@ -161,9 +162,9 @@ def does_without_the_performance_toolkit(gate):
 def notices_tests_in_other_processes(gate):
     """Their heaps are not traced. A program that is no test binary passes by others that run no tests."""
     tests, name = gate.fixtures / "etw_tests.exe", "etw_tests.exe"
-    done = gate.trace("start", "Z:" + str(tests).replace("/", "\\"), expect=3)
+    done = gate.trace("free", "start", "Z:" + str(tests).replace("/", "\\"), expect=3)
     contains(done.stderr, f"{name} were not gated", "run leakgate on the test binary itself")
-    gate.trace("start", "cmd.exe /c exit")
+    gate.trace("free", "start", "cmd.exe /c exit")
     done = gate.run(name, "--engine", "etw", expect=0)
     contains(done.stderr, "tells no tests apart", "judged as a whole")
 

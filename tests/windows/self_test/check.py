@@ -15,7 +15,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PROGRAMS = "lib/leakgate/self_test"
-ROWS = ["first library", "later libraries", "functions", "small blocks", "stacks", "lines", "reach", "memory"]
+ROWS_OF_AGENT = ["first library", "later libraries", "functions", "small blocks", "stacks", "lines", "reach", "memory"]
 
 
 def copy(build: pathlib.Path, folder: pathlib.Path) -> None:
@@ -45,12 +45,12 @@ def other_agent(folder: pathlib.Path) -> None:
 
 # What is done, the exit code, the rows that say "no", and a text that must be there.
 CASES = [
-    ("nothing is amiss", lambda folder: None, 0, [], "leakgate: self-test: all holds"),
+    ("nothing is amiss", lambda folder: None, 0, [], "  ok    held end: by a breakpoint"),
     ("no PDB", lose("leakgate_self_test.pdb"), 3, ["lines"], "its .pdb may be missing"),
     ("no library to load later", lose("leakgate_self_test_late.dll"), 3, ["later libraries"], "ends with 0x4"),
     ("a library that allocates nothing", quiet_library, 3, ["first library", "later libraries"],
      "0 of 1 libraries' initialisers are seen"),
-    ("an agent that traces nothing", other_agent, 3, ROWS, "the agent does not trace"),
+    ("an agent that traces nothing", other_agent, 3, ROWS_OF_AGENT, "the agent does not trace"),
     ("no programs", lambda folder: shutil.rmtree(folder / PROGRAMS), 2, [], "there is no such file; unpack leakgate's archive"),
 ]
 
