@@ -198,6 +198,7 @@ bool RegionWriter::AddChunk(std::uint64_t address) {
 
 void RegionWriter::AddBlock(const Block& block) {
   if (block.context == 0) return;  // it has been counted
+  if (block.size_bytes >> (2 * kSizeWordBits) != 0) return Drop(DropReason::kAddressRange);
   const std::uint64_t offset = MakeSlot(block.address);
   if (offset == 0) return;
   Word* const words = At<Word>(offset);

@@ -179,7 +179,7 @@ void DeclareFiles(RunCommand& command, OptionList& options) {
 void DeclareRunning(RunCommand& command, OptionList& options) {
   options.AddChoice("--engine", kEngines, command.request.engine,
                     "Who tells of the program's memory: leakgate's agent (default), or on Windows "
-                    "etw, its own heap tracing. That changes nothing in the program, but needs an "
+                    "etw, its own heap tracing. That loads nothing into the program, but needs an "
                     "administrator, and tells no tests apart: the program is judged as a whole");
   options.Add(
       "--timeout", TextWord("SECONDS"), command.request.timeout, ParseSeconds,

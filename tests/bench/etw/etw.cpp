@@ -79,7 +79,7 @@ void SendRound(HeapTrace& trace, std::uint64_t round) {
 WindowResult Judge(const HeapTrace& trace) {
   const auto file = RegionFile::Create({.pid = getpid()}).value();
   TracedModules modules;
-  modules.Load({.begin = 0x400000, .end = 0x500000, .path = "program.exe"}, 1);
+  modules.Load({.begin = 0x400000, .end = 0x500000, .path = "program.exe", .build_id = {}}, 1);
   TracedRegion region(RegionWriter::Open(file->fd()).value(), modules);
   region.Write(trace);
   region.SetEnd(ProgramEnd::kExit);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "runner/base/path_text.h"
+#include "runner/run/etw_run.h"
 
 namespace leakgate {
 namespace {
@@ -397,6 +398,22 @@ TEST(OptionsTest, PrintsTheVersionInItsFirstLineThenHowItWasBuilt) {
                                     "libraries: elfutils 0[.][0-9]+, Boost [^\n]+\n"));
 }
 
+TEST(OptionsTest, LetsTheSystemTraceWhereItCan) {
+  const Expected<Command> command = ParseCommandLine({"run", "--engine", "etw", "--", "a"});
+  ASSERT_EQ(command.has_value(), RequireEtw().has_value());
+  if (command) return;
+  EXPECT_EQ(command.error().exit_code, ExitCode::kUsage);
+  EXPECT_THAT(command.error().message, HasSubstr("which this system does not have; leave it out"));
+}
+
+TEST(OptionsTest, RefusesWithoutTheAgentWhatNeedsIt) {
+  const Expected<Command> command =
+      ParseCommandLine({"run", "--engine", "etw", "--plant-leak", "--", "a"});
+  ASSERT_FALSE(command);
+  EXPECT_EQ(command.error().exit_code, ExitCode::kUsage);
+  EXPECT_TRUE(ParseCommandLine({"run", "--engine", "agent", "--plant-leak", "--", "a"}));
+}
+
 class HelpTest : public testing::TestWithParam<std::vector<std::string>> {};
 
 TEST_P(HelpTest, FitsATerminal) {
@@ -419,6 +436,7 @@ TEST(OptionsTest, HelpOfRunNamesEveryOptionAndExitCode) {
                            "--report",
                            "--timeout",
                            "--stack-depth",
+                           "--engine=",
                            "--confirm=",
                            "--confirm-time",
                            "--confirm-test-timeout",

@@ -103,6 +103,7 @@ TEST(TracedRegionTest, IsAWholeRegionWithTheProgramsWindowAndItsTotals) {
   const RegionReader& region = written.reader();
   EXPECT_TRUE(region.IsWhole());
   EXPECT_EQ(region.State(), AgentState::kTracing);
+  EXPECT_FALSE(region.HasAgent());
   EXPECT_EQ(region.End(), ProgramEnd::kExit);
   ASSERT_EQ(region.WindowCount(), 2u);
   const WindowCopy window = region.Window(1);
@@ -171,11 +172,12 @@ TEST(TracedRegionTest, CountsWhatTheMapCannotHold) {
   const EventMaker make(kTracedByRegion);
   Written written(Modules());
   written.Play({make.Allocate(10, kBlock + 8, 1), make.Stack(10, {0x4100}),
-                make.Allocate(11, 1ULL << 60, 1), make.Stack(11, {0x4100})});
+                make.Allocate(11, 1ULL << 60, 1), make.Stack(11, {0x4100}),
+                make.Allocate(12, kBlock, 1ULL << 62), make.Stack(12, {0x4100})});
 
   EXPECT_THAT(written.Blocks(), IsEmpty());
   EXPECT_EQ(written.reader().Drops(DropReason::kUnaligned), 1u);
-  EXPECT_EQ(written.reader().Drops(DropReason::kAddressRange), 1u);
+  EXPECT_EQ(written.reader().Drops(DropReason::kAddressRange), 2u);
 }
 
 TEST(TracedRegionTest, KeepsTheStackOfTheSystemsOwnBlocks) {

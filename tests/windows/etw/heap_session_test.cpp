@@ -73,6 +73,43 @@ TEST(HeapSessionTest, AsksForTheProcessAndItselfAndThenForTheProcessAlone) {
                                 PROCESS_TRACE_MODE_RAW_TIMESTAMP);
 }
 
+// Its sessions cannot be changed while they run.
+TEST(HeapSessionTest, AsksStartTraceTwiceWhereTheToolkitIsNotInstalled) {
+  FakeKernel& fake = NewFakeKernel();
+  fake.events = Events(EventMaker(kTraced));
+  const TraceCalls calls = LoadTraceCalls({}, FakeLibrary()).value();
+  const auto session = HeapSession::Start(calls, HeapTrace(kTraced)).value();
+  EXPECT_THAT(fake.processes_at_start, ElementsAre(kTraced, GetCurrentProcessId()));
+  EXPECT_THAT(fake.stack_opcodes, ElementsAre(0x21, 0x22));
+
+  ASSERT_TRUE(session->Verify());
+  test::WaitUntilPlayed();
+  const HeapTrace trace = session->Stop().value();
+
+  EXPECT_THAT(fake.processes_at_start, ElementsAre(kTraced));
+  EXPECT_THAT(fake.calls, ElementsAre("start plain", "open", "flush", "stop", "close",
+                                      "start plain", "open", "flush", "stop", "close"));
+  EXPECT_EQ(trace.LiveBlocks().size(), 2u);
+  EXPECT_EQ(DescribeLosses(trace.losses()), "");
+}
+
+TEST(HeapSessionTest, GoesOnWithWhatAnEarlierOneHasTold) {
+  const EventMaker make(kTraced);
+  NewFakeKernel().events = Events(make);
+  HeapTrace first = Traced().value();
+  ASSERT_EQ(first.LiveBlocks().size(), 2u);
+  NewFakeKernel().events = {make.Free(50, 0x1000)};
+
+  const auto session = HeapSession::Start(FakeCalls(), std::move(first)).value();
+  ASSERT_TRUE(session->Verify());
+  test::WaitUntilPlayed();
+  const HeapTrace both = session->Stop().value();
+
+  ASSERT_EQ(both.LiveBlocks().size(), 1u);
+  EXPECT_EQ(both.LiveBlocks()[0].size_bytes, 7u);
+  EXPECT_EQ(DescribeLosses(both.losses()), "");
+}
+
 TEST(HeapSessionTest, PutsEventsInOrder) {
   FakeKernel& fake = NewFakeKernel();
   fake.events = Events(EventMaker(kTraced));
@@ -175,6 +212,53 @@ TEST(TraceCallsTest, NamesTheLibraryThatIsMissingOrIsAnother) {
               AllOf(HasSubstr("C:\\nowhere\\KernelTraceControl.dll"),
                     HasSubstr("; install the Windows Performance Toolkit")));
   EXPECT_FALSE(LoadTraceCalls(L"C:\\windows\\system32\\kernel32.dll"));
+}
+
+// Where the registry says that the Windows Kits are; what was there before is put back.
+class KitsRoot {
+ public:
+  explicit KitsRoot(const std::wstring& folder) {
+    RegSetKeyValueW(HKEY_LOCAL_MACHINE, kKey, L"KitsRoot10", REG_SZ, folder.c_str(),
+                    static_cast<DWORD>((folder.size() + 1) * sizeof(wchar_t)));
+  }
+  ~KitsRoot() { RegDeleteKeyValueW(HKEY_LOCAL_MACHINE, kKey, L"KitsRoot10"); }
+  KitsRoot(const KitsRoot&) = delete;
+  KitsRoot& operator=(const KitsRoot&) = delete;
+
+ private:
+  static constexpr const wchar_t* kKey = L"SOFTWARE\\Microsoft\\Windows Kits\\Installed Roots";
+};
+
+TEST(TraceCallsTest, FindsTheToolkitByTheRegistryAndNotWhereAnybodyMayPutALibrary) {
+  namespace fs = std::filesystem;
+  const fs::path folder =
+      fs::temp_directory_path() / ("leakgate-etw-" + std::to_string(GetCurrentProcessId()));
+  const fs::path toolkit = folder / "Windows Performance Toolkit";
+  fs::create_directories(toolkit);
+  const fs::path before = fs::current_path();
+  fs::current_path(toolkit);
+  SetEnvironmentVariableW(L"PATH", toolkit.c_str());
+  const fs::path library = toolkit / "KernelTraceControl.dll";
+  fs::copy_file(FakeLibrary(), library);
+
+  EXPECT_EQ(FindControlLibrary(), fs::path());
+  {
+    const KitsRoot root(folder.wstring());
+    EXPECT_EQ(FindControlLibrary(), library);
+  }
+  {
+    const KitsRoot of_another_machine(L"\\\\machine\\kits");
+    EXPECT_EQ(FindControlLibrary(), fs::path());
+  }
+  {
+    const KitsRoot relative(L"..");
+    EXPECT_EQ(FindControlLibrary(), fs::path());
+  }
+  // Loading by the name alone looks into none of these folders.
+  EXPECT_FALSE(LoadTraceCalls(FakeLibrary(), L"KernelTraceControl.dll"));
+
+  fs::current_path(before);
+  fs::remove_all(folder);
 }
 
 }  // namespace
