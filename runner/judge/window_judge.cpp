@@ -30,10 +30,13 @@ std::string NotInOrderText(bool is_child) {
       is_child ? "process" : "program");
 }
 
-constexpr const char* kUnannouncedText =
-    "its static objects may have been destroyed before its end was seen, since its runtime is "
-    "linked into it; add leakgate's listener, link the runtime as a library (/MD), or limit "
-    "\"outstanding\" in \"limits\": {\"program\": ...}";
+std::string UnannouncedText(bool has_agent) {
+  return fmt::format(
+      "its static objects may have been destroyed before its end was seen, since its runtime is "
+      "linked into it; {}, link the runtime as a library (/MD), or limit \"outstanding\" in "
+      "\"limits\": {{\"program\": ...}}",
+      has_agent ? "add leakgate's listener" : "let leakgate's agent trace");
+}
 
 void LeaveUnjudged(std::string why, WindowResult& result) {
   result.doubts.unjudged = std::move(why);
@@ -695,7 +698,7 @@ void WindowJudge::NoteEnd(WindowResult& result) const {
   result.doubts.has_executed = has_executed_ || (child_ != nullptr && child_->has_executed);
   const bool is_unannounced =
       !why_lost_unknown_.empty() && region_.End() == ProgramEnd::kUnannounced;
-  result.doubts.losses = is_unannounced ? kUnannouncedText : why_lost_unknown_;
+  result.doubts.losses = is_unannounced ? UnannouncedText(region_.HasAgent()) : why_lost_unknown_;
 }
 
 void WindowJudge::MarkLost(WindowEvidence& evidence) const {

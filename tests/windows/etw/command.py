@@ -7,11 +7,12 @@ Usage: command.py --wine ci/wine --leakgate PATH --fake PATH --fixtures FOLDER [
 import argparse
 import json
 import pathlib
+import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "gate"))
-from gate import Gate, check, contains, write  # noqa: E402
+from gate import Gate, check, contains, is_running, wait_until, write  # noqa: E402
 
 SCENARIOS = {}
 
@@ -144,6 +145,30 @@ def tells_how_the_program_ended(gate):
     contains(done.stderr, "TerminateProcess")
     gate.trace("hold", "crash", expect=0xC0000005 & 0xFF)
     gate.trace("hold", "break", expect=0x80000003 & 0xFF)
+
+
+@scenario
+def tells_nothing_lost_of_a_runtime_that_is_linked_in(gate):
+    """Its statics are destroyed before the end is seen. A limit on what is outstanding can be judged."""
+    program, options = "etw_program_own_runtime.exe", ("--engine", "etw")
+    done = gate.run(program, *options, arguments=["keep_for_ever"], expect=3)
+    contains(done.stderr, "its runtime is linked into it", "let leakgate's agent trace")
+    for deed, code in (("hold", 1), ("keep", 0)):
+        (gate.folder / "events").unlink()
+        budget = write(gate.folder, "a.leakgate.json", {"component": "a", "limits": {"program": {"outstanding": {"bytes": 0}}}})
+        gate.run(program, *options, "--budgets", budget, arguments=[deed], expect=code)
+
+
+@scenario
+def ends_by_an_interrupt(gate):
+    """Ctrl-C ends the program, and with it the run. (Wine's programs end with 0 then, as if they had ended by themselves.)"""
+    line = " ".join(["Z:" + str(gate.leakgate), "run", "--engine", "etw", "--", "Z:" + str(gate.fixtures / "etw_program.exe"), "hold", "sleep"])
+    interrupts = gate.fixtures.parent / "gate" / "interrupts.exe"
+    done = subprocess.run([gate.wine, interrupts, "begun", "500", line], cwd=gate.folder, env=gate.environment(), stdin=subprocess.DEVNULL,
+                          capture_output=True, timeout=50, check=False)
+    told = done.stderr.decode("utf-8", "replace").replace("\r", "")
+    check("exit code" in told, f"no end:\n{done.stdout}\n{told}")
+    check(wait_until(lambda: not is_running("etw_program.exe")), "the program still runs")
 
 
 @scenario
