@@ -30,13 +30,14 @@ std::string NotInOrderText(bool is_child) {
       is_child ? "process" : "program");
 }
 
-std::string UnannouncedText(bool has_agent) {
-  return fmt::format(
-      "its static objects may have been destroyed before its end was seen, since its runtime is "
-      "linked into it; {}, link the runtime as a library (/MD), or limit \"outstanding\" in "
-      "\"limits\": {{\"program\": ...}}",
-      has_agent ? "add leakgate's listener" : "let leakgate's agent trace");
-}
+constexpr const char* kUnannouncedText =
+    "its static objects may have been destroyed before its end was seen, since its runtime is "
+    "linked into it; add leakgate's listener, link the runtime as a library (/MD), or limit "
+    "\"outstanding\" in \"limits\": {\"program\": ...}";
+constexpr const char* kUnannouncedWithoutAgentText =
+    "its static objects may have been destroyed before its end was seen, since its runtime is "
+    "linked into it; let leakgate's agent trace, link the runtime as a library (/MD), or limit "
+    "\"outstanding\" in \"limits\": {\"program\": ...}";
 
 void LeaveUnjudged(std::string why, WindowResult& result) {
   result.doubts.unjudged = std::move(why);
@@ -698,7 +699,9 @@ void WindowJudge::NoteEnd(WindowResult& result) const {
   result.doubts.has_executed = has_executed_ || (child_ != nullptr && child_->has_executed);
   const bool is_unannounced =
       !why_lost_unknown_.empty() && region_.End() == ProgramEnd::kUnannounced;
-  result.doubts.losses = is_unannounced ? UnannouncedText(region_.HasAgent()) : why_lost_unknown_;
+  const char* const unannounced =
+      region_.HasAgent() ? kUnannouncedText : kUnannouncedWithoutAgentText;
+  result.doubts.losses = is_unannounced ? unannounced : why_lost_unknown_;
 }
 
 void WindowJudge::MarkLost(WindowEvidence& evidence) const {
