@@ -228,28 +228,27 @@ void DebuggedProgram::OnModule(void* base, HANDLE file) {
     module.end = begin + image->image_bytes();
     module.build_id = image->build_id();
   }
-  const bool is_program = breakpoints_.empty() && system_begin_ == 0 && image != nullptr &&
-                          LowerNameOf(path) != kSystem;
-  if (is_program) {
+  const std::string name = LowerNameOf(path);
+  const bool is_program = !has_program_;
+  has_program_ = true;  // it comes first
+  if (is_program && image != nullptr) {
     const auto imports = image->ReadImports();
     program_has_exit_ = std::any_of(imports.begin(), imports.end(),
                                     [](const auto& slot) { return slot.second == kExits[0]; });
   }
-  if (system_begin_ == 0 && LowerNameOf(path) == kSystem) {
+  if (system_begin_ == 0 && name == kSystem) {
     system_begin_ = begin;
     system_end_ = module.end;
   }
   modules_.Load(std::move(module), PerformanceCounter());
-  if (!was_held_) SetBreakpoints(begin, path);
+  if (!was_held_ && image != nullptr) SetBreakpoints(begin, name, *image);
 }
 
-void DebuggedProgram::SetBreakpoints(std::uint64_t base, const std::string& path) {
-  const std::string name = LowerNameOf(path);
+void DebuggedProgram::SetBreakpoints(std::uint64_t base, const std::string& name,
+                                     const PeFile& image) {
   const bool is_of_system = name == kSystem;
   if (!is_of_system && !IsOneOf(name, kRuntimes)) return;
-  const std::unique_ptr<PeFile> image = PeFile::Open(path);
-  if (image == nullptr) return;
-  image->ForEachSymbol([&](const PeFile::Symbol& symbol, bool is_exported) {
+  image.ForEachSymbol([&](const PeFile::Symbol& symbol, bool is_exported) {
     const bool is_end = is_of_system ? symbol.name == kSystemsExit : IsOneOf(symbol.name, kExits);
     if (is_exported && is_end) SetBreakpoint(base + symbol.address, is_of_system);
   });

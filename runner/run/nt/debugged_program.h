@@ -30,6 +30,8 @@
 
 namespace leakgate {
 
+class PeFile;
+
 class DebuggedProgram {
  public:
   using Clock = std::chrono::steady_clock;
@@ -69,7 +71,7 @@ class DebuggedProgram {
   Answer OnException(const DEBUG_EVENT& event);
   Answer OnBreakpoint(std::uint64_t address, DWORD thread);
   void OnModule(void* base, HANDLE file);
-  void SetBreakpoints(std::uint64_t base, const std::string& path);
+  void SetBreakpoints(std::uint64_t base, const std::string& name, const PeFile& image);
   void SetBreakpoint(std::uint64_t address, bool is_of_system);
   void RemoveBreakpoints();
   bool StepBack(DWORD thread, std::uint64_t address) const;
@@ -85,7 +87,8 @@ class DebuggedProgram {
   std::uint64_t system_begin_ = 0;  // of ntdll
   std::uint64_t system_end_ = 0;
   int held_thread_ = 0;
-  bool has_begun_ = false;  // the system's own breakpoint has been passed
+  bool has_begun_ = false;    // the system's own breakpoint has been passed
+  bool has_program_ = false;  // its module is known
   bool program_has_exit_ = false;
   bool was_held_ = false;
   bool has_ended_in_order_ = false;

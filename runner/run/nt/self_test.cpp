@@ -8,8 +8,8 @@
 #include <span>
 
 #include "common/nt_self_test.h"
-#include "runner/attach/program_environment.h"
 #include "runner/attribution/code_owner.h"
+#include "runner/etw/nt/heap_session.h"
 #include "runner/reach/find_reach.h"
 #include "runner/run/nt/debugged_program.h"
 #include "runner/run/nt/self_test_child.h"
@@ -161,13 +161,7 @@ Found TestKilled(const SelfTestRequest& request) {
 // For --engine etw, which has no agent.
 Found TestHeld(const SelfTestRequest& request) {
   LEAKGATE_TRY_ASSIGN(const std::unique_ptr<SuspendedProcess> process,
-                      SuspendedProcess::Launch({.program = request.folder / kSelfTestProgram,
-                                                .name = kSelfTestProgram,
-                                                .arguments = {self_test::kFirstCase},
-                                                .environment = OwnEnvironment(),
-                                                .signal_mask = {},
-                                                .inherited = InheritedState::Take(),
-                                                .debugged = Debugged::kYes}));
+                      LaunchCase(request, self_test::kFirstCase, Debugged::kYes));
   DebuggedProgram program(*process);
   LEAKGATE_TRY(program.Resume());
   const auto deadline = DebuggedProgram::Clock::now() + std::chrono::seconds(60);
@@ -184,6 +178,40 @@ Found TestHeld(const SelfTestRequest& request) {
     return DoesNotHold("the program was not held before its end, as --engine etw needs it");
   }
   return "by a breakpoint, before static objects are destroyed; then it goes on to its end";
+}
+
+// The blocks of a program that Windows itself tells of.
+Expected<BlocksBySize> BlocksToldByWindows(const SelfTestRequest& request) {
+  constexpr DWORD kPatienceMs = 2000;
+  LEAKGATE_TRY_ASSIGN(const TraceCalls calls, SystemTraceCalls());
+  LEAKGATE_TRY_ASSIGN(const std::unique_ptr<SuspendedProcess> process,
+                      LaunchCase(request, self_test::kFunctionsCase, Debugged::kNo));
+  LEAKGATE_TRY_ASSIGN(
+      const auto session,
+      HeapSession::Start(calls, HeapTrace(static_cast<std::uint32_t>(process->pid()))));
+  LEAKGATE_TRY(session->Verify(kPatienceMs));
+  LEAKGATE_TRY(process->Resume());
+  LEAKGATE_TRY(AwaitEnd(*process, 0));
+  LEAKGATE_TRY_ASSIGN(const HeapTrace trace, session->Stop());
+  const std::string losses = DescribeLosses(trace.losses());
+  if (!losses.empty()) return DoesNotHold(losses);
+  BlocksBySize blocks;
+  for (const TracedBlock& block : trace.LiveBlocks()) ++blocks[block.size_bytes];
+  return blocks;
+}
+
+// Only --engine etw needs it, so it is no failure of the self-test's.
+Check CheckHeapTracing(const SelfTestRequest& request) {
+  const std::filesystem::path library = FindControlLibrary();
+  const std::string by = library.empty() ? "StartTrace, without the Windows Performance Toolkit"
+                                         : Utf8Of(library.native());
+  const Expected<BlocksBySize> blocks = BlocksToldByWindows(request);
+  const Found found =
+      blocks ? ExpectWays(*blocks, self_test::kFunctions) : Found(Unexpected(blocks.error()));
+  if (found) return {CheckResult::kOk, "heap tracing", fmt::format("by {}: {}", by, *found)};
+  return {CheckResult::kWarning, "heap tracing",
+          fmt::format("leakgate run --engine etw does not work here, by {}: {}", by,
+                      found.error().message)};
 }
 
 struct Assumption {
@@ -212,6 +240,7 @@ Expected<std::vector<Check>> TestSystem(const SelfTestRequest& request) {
     checks.push_back({found ? CheckResult::kOk : CheckResult::kNo, assumption.subject,
                       found ? *found : found.error().message});
   }
+  checks.push_back(CheckHeapTracing(request));
   return checks;
 }
 

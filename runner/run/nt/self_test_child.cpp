@@ -7,13 +7,25 @@
 #include "runner/attach/program_environment.h"
 #include "runner/host/mailbox_server.h"
 #include "runner/host/nt/mailbox_events.h"
-#include "runner/run/launcher.h"
 #include "runner/run/nt/agent_import.h"
 
 namespace leakgate {
 namespace {
 
 constexpr DWORD kMostMs = 60'000;
+
+}  // namespace
+
+Expected<std::unique_ptr<SuspendedProcess>> LaunchCase(const SelfTestRequest& request,
+                                                       const std::string& name, Debugged debugged) {
+  return SuspendedProcess::Launch({.program = request.folder / kSelfTestProgram,
+                                   .name = kSelfTestProgram,
+                                   .arguments = {name},
+                                   .environment = OwnEnvironment(),
+                                   .signal_mask = {},
+                                   .inherited = InheritedState::Take(),
+                                   .debugged = debugged});
+}
 
 Expected<void> AwaitEnd(const SuspendedProcess& process, unsigned expected_code) {
   const HANDLE handle = HandleOf(process.process());
@@ -30,6 +42,8 @@ Expected<void> AwaitEnd(const SuspendedProcess& process, unsigned expected_code)
                   "have stopped it, such as antivirus software",
                   kSelfTestProgram, code, expected_code));
 }
+
+namespace {
 
 Expected<void> RequireTraced(const RegionReader& region) {
   std::uint64_t drops = 0;
@@ -56,12 +70,7 @@ BlocksBySize BySize(const std::vector<LiveBlock>& blocks) {
 Expected<SelfTestChild> SelfTestChild::Run(const SelfTestRequest& request, const std::string& name,
                                            const LookAtVerdict& look, unsigned exit_code) {
   LEAKGATE_TRY_ASSIGN(const std::unique_ptr<SuspendedProcess> process,
-                      SuspendedProcess::Launch({.program = request.folder / kSelfTestProgram,
-                                                .name = kSelfTestProgram,
-                                                .arguments = {name},
-                                                .environment = OwnEnvironment(),
-                                                .signal_mask = {},
-                                                .inherited = InheritedState::Take()}));
+                      LaunchCase(request, name, Debugged::kNo));
   LEAKGATE_TRY_ASSIGN(
       std::unique_ptr<RegionFile> region,
       RegionFile::Create({.pid = process->pid(), .boundaries = BoundarySource::kListener}));

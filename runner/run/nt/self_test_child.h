@@ -8,6 +8,7 @@
 
 #include "runner/base/nt/win32.h"
 #include "runner/region/region_file.h"
+#include "runner/run/launcher.h"
 #include "runner/run/self_test.h"
 
 namespace leakgate {
@@ -32,6 +33,13 @@ using LookAtVerdict = std::function<Expected<void>(const AtVerdict& moment)>;
 // How many live blocks of each size there are.
 using BlocksBySize = std::map<std::uint64_t, std::uint64_t>;
 [[nodiscard]] BlocksBySize BySize(const std::vector<LiveBlock>& blocks);
+
+// Launches the case of that name, suspended. Nothing traces it yet.
+[[nodiscard]] Expected<std::unique_ptr<SuspendedProcess>> LaunchCase(const SelfTestRequest& request,
+                                                                     const std::string& name,
+                                                                     Debugged debugged);
+// Waits for a minute at most. Returns an error unless it ends with this code.
+[[nodiscard]] Expected<void> AwaitEnd(const SuspendedProcess& process, unsigned expected_code);
 
 class SelfTestChild {
  public:

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "runner/base/nt/win32.h"
-#include "runner/etw/nt/heap_session.h"
 
 namespace leakgate {
 namespace {
@@ -75,37 +74,11 @@ std::vector<Check> PolicyChecks() {
   return checks;
 }
 
-// Only `--engine etw` needs it.
-Check CheckHeapTracing() {
-  constexpr const char* kSubject = "heap tracing";
-  constexpr DWORD kPatienceMs = 2000;
-  const std::filesystem::path library = FindControlLibrary();
-  const Expected<void> told = [&]() -> Expected<void> {
-    LEAKGATE_TRY_ASSIGN(const TraceCalls calls, SystemTraceCalls());
-    LEAKGATE_TRY_ASSIGN(const auto session,
-                        HeapSession::Start(calls, HeapTrace(GetCurrentProcessId())));
-    return session->Verify(kPatienceMs);
-  }();
-  if (told) {
-    return {CheckResult::kOk, kSubject,
-            library.empty() ? "started by StartTrace, and told of a block of this process"
-                            : fmt::format("started by {}, and told of a block of this process",
-                                          Utf8Of(library.native()))};
-  }
-  return {CheckResult::kWarning, kSubject,
-          fmt::format("leakgate run --engine etw does not work here ({}): {}",
-                      library.empty() ? "by StartTrace: the Windows Performance Toolkit is not "
-                                        "installed"
-                                      : "by " + Utf8Of(library.native()),
-                      told.error().message)};
-}
-
 }  // namespace
 
 std::vector<Check> ChecksOfSystem() {
   std::vector<Check> checks = {CheckSystem()};
   for (Check& check : PolicyChecks()) checks.push_back(std::move(check));
-  checks.push_back(CheckHeapTracing());
   return checks;
 }
 
