@@ -67,7 +67,7 @@ Expected<Preparation> Prepare(const RunRequest& request) {
   Expected<std::vector<BudgetFile>> files = std::vector<BudgetFile>();
   if (!request.budgets.empty()) files = LoadBudgetFiles(request.budgets);
   if (!files) return Unexpected(files.error());
-  LEAKGATE_TRY(RefuseUntold(*files));
+  LEAKGATE_TRY(RefuseUntold(*files, request.engine));
   TestSources sources;
   if (!files->empty() && linked.framework == TestFramework::kGoogleTest) {
     sources = ListTests(program, request.arguments);

@@ -7,6 +7,7 @@
 #include "runner/base/expected.h"
 #include "runner/budget/budget_file.h"
 #include "runner/budget/metric.h"
+#include "runner/run/run_request.h"
 
 namespace leakgate {
 
@@ -16,7 +17,7 @@ namespace leakgate {
 [[nodiscard]] bool FollowsProcesses();
 [[nodiscard]] bool KnowsThreadStarts();
 
-// Fails with the first place that asks for what is not told.
-[[nodiscard]] Expected<void> RefuseUntold(const std::vector<BudgetFile>& files);
+// Fails with the first place that asks for what is not told, on this system or by `engine`.
+[[nodiscard]] Expected<void> RefuseUntold(const std::vector<BudgetFile>& files, HeapEngine engine);
 
 }  // namespace leakgate

@@ -116,6 +116,19 @@ def judges_by_budgets(gate):
 
 
 @scenario
+def refuses_budgets_of_what_is_not_told(gate):
+    """A limit that nothing is compared with would let everything pass."""
+    amount = {"outstanding": {"bytes": 0}}
+    for more, key in (({"limits": {"test": amount}}, "test"), ({"limits": {"suite": amount}}, "suite"),
+                      ({"limits": {"program": {"temporary": {"blocks": 5}}}}, "temporary"),
+                      ({"overrides": [{"tests": ["A.*"], "limits": {"test": amount}, "reason": "r"}]}, "test")):
+        path = write(gate.folder, "a.leakgate.json", {"component": "a", **more})
+        done = gate("run", "--engine", "etw", "--budgets", path, "--", gate.fixtures / "etw_program.exe")
+        check(done.returncode == 2 and "begun" not in done.stdout, f"{more}: {done.returncode}", done)
+        contains(done.stderr, f'"{key}": Windows\' heap tracing does not tell that; leave it out')
+
+
+@scenario
 def compares_with_a_baseline(gate):
     """What an earlier report has is known."""
     gate.trace("lose", expect=1)
