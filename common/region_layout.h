@@ -515,7 +515,7 @@ inline constexpr std::uint64_t kDirectory = kTouched + kTouchedBytes;
 inline constexpr std::uint64_t kChunks = kDirectory + kDirectoryEntries * sizeof(std::uint32_t);
 // Mapped only if events are recorded.
 inline constexpr std::uint64_t kEvents = kChunks + kMaxChunks * kChunkBytes;
-inline constexpr std::uint64_t kEnd = kEvents + (kHasEventBuffers ? kMaxEventBytes : 0);
+inline constexpr std::uint64_t kEnd = kEvents + kMaxEventBytes;
 static_assert(!kNotesTouchedPages || (kEvents - kDirectory) / kMappingAlignment <= kTouchedBytes);
 static_assert(kChunks % kMappingAlignment == 0 && kShards % kMappingAlignment == 0 &&
               kDirectory % kMappingAlignment == 0);

@@ -13,7 +13,6 @@ inline constexpr std::uint64_t kWordsPerGranule = 1;
 inline constexpr std::uint32_t kChunkShift = 26;
 // The kernel says which pages of a region have been written.
 inline constexpr bool kNotesTouchedPages = false;
-inline constexpr bool kHasEventBuffers = true;
 
 inline constexpr std::uint32_t kMaxWindows = 1U << 19;
 inline constexpr std::uint32_t kMaxTextBytes = 1U << 25;

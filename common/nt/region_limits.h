@@ -3,7 +3,7 @@
 // committed or not. So the tables are smaller than on Linux, and chunks are, too:
 //
 //   committed at launch         tables that are small, and the first pieces of the others: 5 MiB
-//   committed as they fill up   the others (MakeRoom in the agent), by pieces of 64 KiB
+//   committed as they fill up   the others, and buffers of events (MakeRoom in the agent), by pieces of 64 KiB
 //   committed as the heap grows 2 MiB for each chunk, so for 4 MiB of addresses
 //   the kernel's own bytes      35 MiB for the 17 GiB of all chunks
 //
@@ -22,7 +22,6 @@ inline constexpr std::uint64_t kWordsPerGranule = 2;
 inline constexpr std::uint32_t kChunkShift = 22;
 // Nobody says which pages of a section have been written, so the agent does.
 inline constexpr bool kNotesTouchedPages = true;
-inline constexpr bool kHasEventBuffers = false;
 
 inline constexpr std::uint32_t kMaxWindows = 1U << 17;
 inline constexpr std::uint32_t kMaxTextBytes = 1U << 24;

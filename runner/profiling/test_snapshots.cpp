@@ -55,7 +55,7 @@ fs::path TestSnapshots::Write(const RegionReader& region, const WindowCopy& wind
   request.thread_name = [pid](int tid) { return NameOfThread(pid, tid); };
   request.facts.occasion = fmt::format("{} of {}", moment, window.name);
   // If the test's thread, which waits for the answer, is the only one, nothing runs meanwhile.
-  if (CountThreads(request.facts.pid) == 1) request.facts.moment = SnapshotMoment::kStopped;
+  if (ListThreads(pid).size() == 1) request.facts.moment = SnapshotMoment::kStopped;
   const fs::path path =
       directory_ / fmt::format("{}-{}-{:05}-{}-{}.snapshot", FileNameIn(request.facts.name),
                                request.facts.pid, window.id, FileNameOfTest(window.name), moment);

@@ -42,15 +42,18 @@ class RunServer {
 
   void Serve();
   void ServeOne();
+  void ServeClient(const UniqueFd& client) const;
   Expected<SocketMessage> Answer(const nlohmann::json& request) const;
   Expected<ProcessRegion> Find(const nlohmann::json& request) const;
   SocketMessage Query() const;
   void Hold(const UniqueFd& client, const nlohmann::json& request) const;
   Expected<void> AwaitRelease(const UniqueFd& client, int pid) const;
+  static Unexpected HeldTooLong(int pid);
+  static Unexpected HasEnded();
 
   const RunProcesses processes_;
   const UniqueFd listener_;
-  const UniqueFd stop_;  // an eventfd: readable when the thread is to end
+  const UniqueFd stop_;  // an eventfd, or an event: set when the thread is to end
   std::thread thread_;
 };
 

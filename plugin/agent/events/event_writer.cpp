@@ -85,12 +85,22 @@ bool IsTimeToDrain() {
   return control.free_count.load(std::memory_order_relaxed) <= count - (count + 3) / 4;
 }
 
+// Gives back a buffer for which there is no memory. Nobody waits for one any more.
+void GiveUp(EventBuffer& buffer) {
+  g_waits_no_more.store(true, std::memory_order_relaxed);
+  buffer.state.store(static_cast<std::uint32_t>(EventBufferState::kFree),
+                     std::memory_order_release);
+  Control().free_count.fetch_add(1, std::memory_order_release);
+}
+
 void Install(const EventThread& thread, EventBuffer& buffer) {
   EventCursor& cursor = thread.cursor;
   const EventControl& control = Control();
-  LeaveEventBuffer(cursor);
   const auto index = static_cast<std::uint64_t>(&buffer - g_region.event_buffers());
-  cursor.begin = reinterpret_cast<std::uint64_t*>(g_memory + index * control.buffer_bytes);
+  char* const memory = g_memory + index * control.buffer_bytes;
+  if (!MakeRoom(memory, control.buffer_bytes)) return GiveUp(buffer);
+  LeaveEventBuffer(cursor);
+  cursor.begin = reinterpret_cast<std::uint64_t*>(memory);
   cursor.time = EventTime();
   cursor.buffer = &buffer;
   buffer.thread = thread.id;
@@ -179,7 +189,7 @@ bool StartEvents(int region_fd) {
   const EventControl& control = Control();
   if (control.buffer_bytes == 0) return true;
   if (!IsUsable(control)) return false;
-  void* const memory = MapSharedAt(g_memory, region_fd, region_offset::kEvents, kMaxEventBytes);
+  void* const memory = MapSparseAt(g_memory, region_fd, region_offset::kEvents, kMaxEventBytes);
   if (memory == nullptr) return false;
   g_memory = static_cast<char*>(memory);
   NoteOwnMemory(memory, kMaxEventBytes);
@@ -198,6 +208,14 @@ void ForgetEvents() {
 }
 
 bool AreEventsWanted() { return g_are_wanted; }
+
+EventSwitch EventsAsked() {
+  if (!g_are_wanted) return {.records = g_region.header().counts_temporary != 0};
+  const EventControl& control = Control();
+  return {.records = true,
+          .reads_time_stamp = control.clock == static_cast<std::uint32_t>(EventClock::kCounter),
+          .time_shift = control.time_shift};
+}
 
 void MakeEventRoom(const EventThread& thread) {
   while (!TryMakeRoom(thread)) {

@@ -33,9 +33,10 @@ namespace leakgate::agent {
 void ParkEvents();
 // For a fork child, which has not inherited them.
 void ForgetEvents();
-// Returns whether StartEvents has found that events are wanted. Then this must be passed to
-// SwitchOn.
+// Returns whether StartEvents has found that events are wanted.
 [[nodiscard]] bool AreEventsWanted();
+// Returns what SwitchOn is to be told, after StartEvents.
+[[nodiscard]] EventSwitch EventsAsked();
 
 // The thread that writes: its id in the region, its cursor and its counters.
 struct EventThread {

@@ -52,6 +52,10 @@ void* MapShared(int fd, std::uint64_t offset, std::size_t bytes);
 
 // Does the same in the place of the mapping at `at`, whole pages of the agent's own.
 void* MapSharedAt(void* at, int fd, std::uint64_t offset, std::size_t bytes);
+// Does the same for memory of which only parts are used: MakeRoom comes before each.
+inline void* MapSparseAt(void* at, int fd, std::uint64_t offset, std::size_t bytes) {
+  return MapSharedAt(at, fd, offset, bytes);
+}
 
 // Must be called before memory of the region's tables is written first. Returns false if there is
 // none. The kernel gives it as it is written here.

@@ -11,9 +11,15 @@ namespace {
 
 constinit char* g_view = nullptr;  // of the whole section
 
-constexpr std::size_t kPieces = region_offset::kChunks / kMappingAlignment;
-// Which pieces of the tables MakeRoom has committed: not 0.
+// Which pieces MakeRoom has committed: not 0. The buffers of events follow the tables.
+constexpr std::size_t kPieces = (region_offset::kChunks + kMaxEventBytes) / kMappingAlignment;
 constinit std::atomic<std::uint8_t> g_has_room[kPieces] = {};
+
+std::atomic<std::uint8_t>& HasRoomAt(std::uint64_t offset) {
+  const bool is_table = offset < region_offset::kChunks;
+  const std::uint64_t between = region_offset::kEvents - region_offset::kChunks;
+  return g_has_room[(is_table ? offset : offset - between) / kMappingAlignment];
+}
 
 bool Commit(void* at, std::size_t bytes) {
   const LastErrorKeeper keeper;
@@ -55,15 +61,18 @@ void* MapSharedAt(void*, int, std::uint64_t offset, std::size_t bytes) {
   return Commit(g_view + offset, bytes) ? g_view + offset : nullptr;
 }
 
+void* MapSparseAt(void*, int, std::uint64_t offset, std::size_t) { return g_view + offset; }
+
 bool MakeRoom(const void* at, std::size_t bytes) {
   if (bytes == 0) return true;
-  const auto begin = static_cast<std::size_t>(static_cast<const char*>(at) - g_view);
-  for (std::size_t i = begin / kMappingAlignment; i <= (begin + bytes - 1) / kMappingAlignment;
-       ++i) {
-    if (g_has_room[i].load(std::memory_order_relaxed) != 0) continue;
+  const auto begin = static_cast<std::uint64_t>(static_cast<const char*>(at) - g_view);
+  for (std::uint64_t i = begin / kMappingAlignment * kMappingAlignment; i < begin + bytes;
+       i += kMappingAlignment) {
+    std::atomic<std::uint8_t>& has_room = HasRoomAt(i);
+    if (has_room.load(std::memory_order_relaxed) != 0) continue;
     // Two threads may do so at once: what is committed stays as it is.
-    if (!Commit(g_view + i * kMappingAlignment, kMappingAlignment)) return false;
-    g_has_room[i].store(1, std::memory_order_relaxed);
+    if (!Commit(g_view + i, kMappingAlignment)) return false;
+    has_room.store(1, std::memory_order_relaxed);
   }
   return true;
 }

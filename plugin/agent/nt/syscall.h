@@ -38,11 +38,13 @@ char* MapSection(std::uint64_t section);
 
 // Commits `bytes` of the section from `offset`. Returns nullptr on failure.
 void* MapSharedAt(void* at, int fd, std::uint64_t offset, std::size_t bytes);
+// Returns where they are, and commits nothing: MakeRoom does. REQUIRES: they are events' buffers.
+void* MapSparseAt(void* at, int fd, std::uint64_t offset, std::size_t bytes);
 // Commits the `bytes` that follow those of `mapped`. Returns nullptr on failure.
 void* MapFollowing(void* mapped, std::size_t bytes);
 void* MapFollowingAt(void* at, void* mapped, std::size_t bytes);
 
-// Commits the pieces of the region's tables in which these bytes are, unless this has been done.
+// Commits the pieces of the region's tables, or of its buffers of events, in which these bytes are, unless this has been done.
 // Must be called before tables that fill up are written first (common/nt/region_limits.h). Returns
 // false if there is no memory.
 [[nodiscard]] bool MakeRoom(const void* at, std::size_t bytes);

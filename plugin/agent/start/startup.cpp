@@ -83,14 +83,6 @@ bool StartTables() {
   return g_stacks.Start() && StartThreads();
 }
 
-EventSwitch EventsAsked() {
-  if (!AreEventsWanted()) return {.records = g_region.header().counts_temporary != 0};
-  const EventControl& control = g_region.event_control();
-  return {.records = true,
-          .reads_time_stamp = control.clock == static_cast<std::uint32_t>(EventClock::kCounter),
-          .time_shift = control.time_shift};
-}
-
 void OpenProgramWindow() {
   RegionHeader& header = g_region.header();
   header.has_own_operators = g_host.operators == OperatorSource::kProgram ? 1 : 0;

@@ -14,10 +14,34 @@ namespace {
 
 constexpr std::uint64_t kViewGranule = 64 << 10;  // where views may begin
 
+// Commits a piece of a section that this process has read, and then has it read again.
+LONG CALLBACK CommitWhatIsRead(EXCEPTION_POINTERS* exception) {
+  const EXCEPTION_RECORD& record = *exception->ExceptionRecord;
+  const bool is_read = record.ExceptionCode == static_cast<DWORD>(EXCEPTION_ACCESS_VIOLATION) &&
+                       record.NumberParameters == 2 && record.ExceptionInformation[0] == 0;
+  if (!is_read) return EXCEPTION_CONTINUE_SEARCH;
+  const auto piece = record.ExceptionInformation[1] / kViewGranule * kViewGranule;
+  auto* const at = reinterpret_cast<void*>(piece);
+  MEMORY_BASIC_INFORMATION facts;
+  const bool is_section =
+      ::VirtualQuery(at, &facts, sizeof(facts)) != 0 && facts.Type == MEM_MAPPED;
+  return is_section && ::VirtualAlloc(at, kViewGranule, MEM_COMMIT, facts.AllocationProtect) !=
+                           nullptr
+             ? EXCEPTION_CONTINUE_EXECUTION
+             : EXCEPTION_CONTINUE_SEARCH;
+}
+
+void CommitAsViewsAreRead() {
+  constexpr ULONG kFirst = 1;
+  static void* const handler = ::AddVectoredExceptionHandler(kFirst, CommitWhatIsRead);
+  (void)handler;
+}
+
 }  // namespace
 
 Expected<Mapping> Mapping::Map(const UniqueFd& fd, std::uint64_t offset, std::size_t bytes,
                                MappingAccess access) {
+  CommitAsViewsAreRead();
   const DWORD rights = access == MappingAccess::kReadOnly ? FILE_MAP_READ : FILE_MAP_WRITE;
   const std::uint64_t first = offset / kViewGranule * kViewGranule;
   const auto before = static_cast<std::size_t>(offset - first);

@@ -14,6 +14,7 @@
 #endif
 #include <windows.h>
 #undef ERROR
+#undef SendMessage
 
 #include <cstdint>
 #include <string>

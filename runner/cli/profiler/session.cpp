@@ -12,6 +12,7 @@
 #include "runner/base/path_text.h"
 #include "runner/cli/installation.h"
 #include "runner/cli/profiler/record.h"
+#include "runner/cli/profiler/replace_process.h"
 #include "runner/cli/profiler/session_values.h"
 #include "runner/cli/profiler/snapshot.h"
 #include "runner/cli/terminal.h"
@@ -50,13 +51,6 @@ Expected<void> RequireOwnProcesses(const SessionScope& scope, const std::string&
   return {};
 }
 
-std::vector<char*> PointersTo(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 struct Below {
   std::filesystem::path program;
   std::vector<std::string> arguments;
@@ -73,10 +67,8 @@ Expected<Below> PrepareBelow(const std::vector<std::string>& program) {
 Expected<int> ExecuteBelow(const std::string& control, Below below) {
   LEAKGATE_TRY_ASSIGN(auto environment,
                       ProgramEnvironment(OwnEnvironment(), {FindAgent(), control}));
-  ::execve(below.program.c_str(), PointersTo(below.arguments).data(),
-           PointersTo(environment).data());
-  return UsageError(
-      fmt::format("{}: cannot be executed: {}", PathText(below.program), ErrnoText()));
+  return UsageError(fmt::format("{}: cannot be executed: {}", PathText(below.program),
+                                ReplaceProcess(below.program, below.arguments, environment)));
 }
 
 // Returns whether a snapshot of the process can be taken: it must have been traced.

@@ -78,11 +78,8 @@ UniqueFd ConnectToRun(int run_pid) {
   return {};
 }
 
-std::string NameOfRun(int run_pid) { return fmt::format("the run with PID {}", run_pid); }
-
 namespace {
 
-constexpr std::size_t kLongestName = 64;
 // Enabling a running process may take a while, especially on a busy machine.
 constexpr std::chrono::seconds kSessionPatience(120);
 // For a socket that has a session's name and accepts no connection: its user is unknown.
@@ -160,18 +157,6 @@ Expected<UniqueFd> ListenBesideOtherUser(const std::string& name) {
 }
 
 }  // namespace
-
-Expected<void> CheckSessionName(const std::string& name) {
-  constexpr std::string_view kOthers = "._-";
-  const bool is_good = std::all_of(name.begin(), name.end(), [&](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           kOthers.find(c) != std::string_view::npos;
-  });
-  if (is_good && !name.empty() && name.size() <= kLongestName) return {};
-  return UsageError(
-      fmt::format("'{}': not a session's name; write letters, digits, '.', '_' and '-', {} at most",
-                  name, kLongestName));
-}
 
 Expected<UniqueFd> ListenAsSession(const std::string& name) {
   if (MeetHolders(name, Silence::kNobody).owner) return ExistsAlready(name);

@@ -158,6 +158,16 @@ Expected<std::vector<MappedRange>> ReadMaps(int pid) {
   return ranges;
 }
 
+bool IsStoppedBySignal(int) { return false; }
+int YamaScope() { return 0; }
+
+// Users have no numbers: a process that this user may not open counts as none.
+std::optional<unsigned> UserOfProcess(int pid) {
+  const UniqueFd process = OpenProcessFor(PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, pid);
+  if (!process || WaitForSingleObject(HandleOf(process), 0) == WAIT_OBJECT_0) return std::nullopt;
+  return EffectiveUser();
+}
+
 bool HasNoMemory(int pid) {
   const UniqueFd process = OpenProcessFor(SYNCHRONIZE, pid);
   return !process || WaitForSingleObject(HandleOf(process), 0) == WAIT_OBJECT_0;

@@ -55,35 +55,11 @@ Expected<void> CommitTables(const UniqueFd& section) {
   return {};
 }
 
-// Commits a piece of a section that this process has read, and then has it read again.
-LONG CALLBACK CommitWhatIsRead(EXCEPTION_POINTERS* exception) {
-  const EXCEPTION_RECORD& record = *exception->ExceptionRecord;
-  const bool is_read = record.ExceptionCode == static_cast<DWORD>(EXCEPTION_ACCESS_VIOLATION) &&
-                       record.NumberParameters == 2 && record.ExceptionInformation[0] == 0;
-  if (!is_read) return EXCEPTION_CONTINUE_SEARCH;
-  const auto piece = record.ExceptionInformation[1] / kMappingAlignment * kMappingAlignment;
-  auto* const at = reinterpret_cast<void*>(piece);
-  MEMORY_BASIC_INFORMATION facts;
-  const bool is_section =
-      ::VirtualQuery(at, &facts, sizeof(facts)) != 0 && facts.Type == MEM_MAPPED;
-  return is_section && ::VirtualAlloc(at, kMappingAlignment, MEM_COMMIT, facts.AllocationProtect) !=
-                           nullptr
-             ? EXCEPTION_CONTINUE_EXECUTION
-             : EXCEPTION_CONTINUE_SEARCH;
-}
-
-void CommitAsTablesAreRead() {
-  constexpr ULONG kFirst = 1;
-  static void* const handler = ::AddVectoredExceptionHandler(kFirst, CommitWhatIsRead);
-  (void)handler;
-}
-
 }  // namespace
 
 Expected<std::unique_ptr<RegionFile>> RegionFile::Create(const RegionOwner& owner) {
   LEAKGATE_TRY_ASSIGN(UniqueFd section, CreateSection(region_offset::kEnd));
   LEAKGATE_TRY(CommitTables(section));
-  CommitAsTablesAreRead();
 
   std::unique_ptr<RegionFile> file(new RegionFile);
   file->pid_ = owner.pid;

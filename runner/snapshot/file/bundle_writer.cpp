@@ -1,3 +1,4 @@
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <minizip/zip.h>
 
@@ -21,9 +22,7 @@ namespace {
 constexpr std::uint64_t kMostMemberBytes = 0xffff'fffe;
 
 tm_zip Now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm local{};
-  ::localtime_r(&now, &local);
+  const std::tm local = fmt::localtime(std::time(nullptr));
   tm_zip date{};
   const auto set = [](auto& to, int value) { to = static_cast<std::decay_t<decltype(to)>>(value); };
   set(date.tm_sec, local.tm_sec);

@@ -1,7 +1,6 @@
-// Reads from /proc the facts about the process and the machine that a snapshot contains.
+// Finds the facts about the process and the machine that a snapshot contains.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "runner/process/process_image.h"
@@ -16,17 +15,12 @@ namespace leakgate {
 [[nodiscard]] SnapshotFacts DescribeProcess(const RegionReader& region, int pid,
                                             ExecutedProgram program);
 
-// Returns the number of a process's threads, or 0 if it has ended.
-[[nodiscard]] int CountThreads(int pid);
-
-// Distinguishes a file from a later one at the same path, if it has no build-id.
-struct FileState {
-  std::uint64_t bytes = 0;        // 0: there is no such file
-  std::uint64_t modified_ns = 0;  // since 1970
-
-  friend bool operator==(const FileState&, const FileState&) = default;
+// What a snapshot tells of the machine.
+struct MachineFacts {
+  std::string host;     // its name
+  std::string kernel;   // the system, its version, and the processor: "Linux 6.1.0 x86_64"
+  std::string boot_id;  // distinguishes this boot from others; empty: unknown
 };
-
-[[nodiscard]] FileState StateOfFile(const std::string& path);
+[[nodiscard]] MachineFacts DescribeMachine();
 
 }  // namespace leakgate

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "runner/snapshot/file/describe_process.h"
+#include "runner/base/file_version.h"
+#include "runner/base/path_text.h"
 
 namespace leakgate {
 namespace {
@@ -77,9 +78,9 @@ std::uint32_t RegionRecords::Module(std::uint32_t id) {
   SnapshotModule module{.id = id, .module = region_.ModuleOf(id)};
   if (!HasRoom(room_, module.module.path.size()) || module.module.end == 0) return 0;
   if (module.module.build_id.empty()) {
-    const FileState state = StateOfFile(module.module.path);
-    module.file_bytes = state.bytes;
-    module.file_modified_ns = state.modified_ns;
+    const FileVersion file = VersionOf(PathOf(module.module.path)).value_or(FileVersion{});
+    module.file_bytes = file.size;
+    module.file_modified_ns = static_cast<std::uint64_t>(file.modified_ns);
   }
   modules_[id] = true;
   writer_.Add(module);

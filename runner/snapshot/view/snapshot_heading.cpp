@@ -107,9 +107,7 @@ Json AmountJson(const Amount& amount) {
 
 std::string UtcText(std::uint64_t unix_ns, const char* format) {
   const auto seconds = static_cast<std::time_t>(unix_ns / 1'000'000'000);
-  std::tm utc{};
-  if (::gmtime_r(&seconds, &utc) == nullptr) return "at an unknown time";
-  return fmt::format(fmt::runtime(format), utc);
+  return fmt::format(fmt::runtime(format), fmt::gmtime(seconds));
 }
 
 std::string ExactAmount(Amount amount) {

@@ -6,7 +6,8 @@
 
 #include "runner/attribution/code_owner.h"
 #include "runner/attribution/wrappers.h"
-#include "runner/snapshot/file/describe_process.h"
+#include "runner/base/file_version.h"
+#include "runner/base/path_text.h"
 
 namespace leakgate {
 namespace {
@@ -36,6 +37,12 @@ StackFrames::StackFrames(const SnapshotContents& contents, Symbolizer& symbolize
   symbolizer_.MarkWrappers(FindWrappersBy({}));
 }
 
+bool IsUnchanged(const SnapshotModule& module) {
+  const std::optional<FileVersion> file = VersionOf(PathOf(module.module.path));
+  return module.file_bytes != 0 && file && file->size == module.file_bytes &&
+         static_cast<std::uint64_t>(file->modified_ns) == module.file_modified_ns;
+}
+
 // A module without a build-id is identified by the size and time of its file.
 bool StackFrames::IsUsable(const SnapshotModule& module) {
   const auto [known, is_new] = is_usable_.try_emplace(module.id, true);
@@ -46,10 +53,8 @@ bool StackFrames::IsUsable(const SnapshotModule& module) {
 }
 
 std::string StackFrames::ProblemOf(const SnapshotModule& module) {
-  if (!module.module.path.starts_with('/')) return "";  // "[vdso]"
-  const FileState recorded{module.file_bytes, module.file_modified_ns};
-  const bool has_build_id = !module.module.build_id.empty();
-  if (!has_build_id && (recorded.bytes == 0 || StateOfFile(module.module.path) != recorded)) {
+  if (!IsAbsolutePath(module.module.path)) return "";  // "[vdso]"
+  if (module.module.build_id.empty() && !IsUnchanged(module)) {
     return "it has no build-id (link it with -Wl,--build-id), and the file is not here unchanged";
   }
   switch (symbolizer_.StateOf(module.module)) {

@@ -39,6 +39,10 @@ void* __stdcall HookedAllocate(Heap heap, unsigned long flags, std::size_t bytes
 
 void RecordFreeOtherwise(void* block, const CallerFrame& caller) {
   if (TracesLibcFree() && RecordFreeInWindow(block, FreeKind::kFree)) return;
+  if (RecordsLibcFree() && (RecordFreeHere<Events::kWritten>(block, FreeKind::kFree) ||
+                            RecordFreeInWindow<Events::kWritten>(block, FreeKind::kFree))) {
+    return;
+  }
   if (!IsTracing()) return;
   const FreeCall call{FreeKind::kFree, caller};
   if (TakesStacksOf(kStacksOfFree) && RecordFreeByStack(block, call)) return;

@@ -12,6 +12,7 @@
 
 #include "common/nt_agent_block.h"
 #include "plugin/agent/api/boundary.h"
+#include "plugin/agent/events/event_writer.h"
 #include "plugin/agent/hook/nt/exit_hooks.h"
 #include "plugin/agent/hook/nt/heap_hooks.h"
 #include "plugin/agent/hook/nt/heap_walk.h"
@@ -78,6 +79,7 @@ bool StartTables() {
   constexpr int kNoDescriptor = -1;
   g_has_threads = PrepareThreadLocals();
   if (!g_has_threads || !g_live_map.Start(kNoDescriptor)) return false;
+  if (!StartEvents(kNoDescriptor)) return false;
   g_modules.Restart();
   RestartAllowances();
   RestartFreeErrors();
@@ -119,11 +121,14 @@ void StartTracing(const NtAgentBlock& block, std::uint64_t agent) {
   if (!InstallHeapHooks(agent)) return Fail(AgentFailure::kNoMemory);
   InstallExitHooks(agent);
   InstallProcessHooks(agent);
-  if (!SwitchOn(g_region.header().stack_events)) return Fail(AgentFailure::kNoMemory);
+  if (!SwitchOn(g_region.header().stack_events, EventsAsked())) {
+    return Fail(AgentFailure::kNoMemory);
+  }
   if (!IsCanarySeen(::LocalAlloc(LMEM_FIXED, kCanaryBytes), kCanaryBytes, FreeCanary)) {
     SwitchOff();
     return Fail(AgentFailure::kCanaryUnseen);
   }
+  BeginEvents();
   g_region.header().agent_state.store(static_cast<std::uint32_t>(AgentState::kTracing),
                                       std::memory_order_release);
 }

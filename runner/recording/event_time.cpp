@@ -1,13 +1,10 @@
 #include "runner/recording/event_time.h"
 
-#include <time.h>
-
 #include <chrono>
-#include <string>
 #include <thread>
 
 #include "runner/arch/time_counter.h"
-#include "runner/base/regular_file.h"
+#include "runner/recording/trusted_counter.h"
 
 namespace leakgate {
 namespace {
@@ -16,19 +13,9 @@ namespace {
 constexpr double kLongestUnitNs = 64;
 
 std::uint64_t MonotonicNs() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
-         static_cast<std::uint64_t>(now.tv_nsec);
-}
-
-// The kernel removes a counter that differs between processors from this list.
-bool KernelTrustsCounter() {
-  constexpr std::uint64_t kMostBytes = 4096;
-  const auto sources = ReadRegularFile(
-      "/sys/devices/system/clocksource/clocksource0/available_clocksource", kMostBytes);
-  const std::string name = " " + std::string(CounterClockSource());
-  return sources && (" " + *sources).find(name) != std::string::npos;
+  // The agent's clock on each system.
+  const std::chrono::nanoseconds now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(now.count());
 }
 
 std::uint64_t TicksNow(EventClock clock) {
@@ -39,7 +26,7 @@ std::uint64_t TicksNow(EventClock clock) {
 
 EventTimeUnit ChooseEventTime() {
   EventTimeUnit unit;
-  const bool has_counter = HasSteadyCounter() && KernelTrustsCounter();
+  const bool has_counter = HasSteadyCounter() && SystemTrustsCounter();
   unit.clock = has_counter ? EventClock::kCounter : EventClock::kMonotonic;
   if (has_counter) {
     const std::uint64_t ticks = ReadCounter();

@@ -1,23 +1,15 @@
 #include "runner/region/event_buffers.h"
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <climits>
 #include <cstring>
 #include <tuple>
+
+#include "runner/region/shared_wait.h"
 
 namespace leakgate {
 namespace {
 
 constexpr std::uint64_t kControlBytes = region_offset::kDirectory - region_offset::kEventControl;
-
-void Futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
-           const timespec* patience) {
-  ::syscall(SYS_futex, &word, operation, value, patience, nullptr, 0);
-}
 
 std::uint32_t MostBuffers(std::uint32_t bytes) {
   return static_cast<std::uint32_t>(
@@ -179,7 +171,7 @@ void EventBuffers::Drain(const Use& use) {
   control.drained.fetch_add(1, std::memory_order_release);
   // Threads wait only if there was a time without a free buffer.
   if (free_before <= static_cast<std::int32_t>(buffer_count_ / 4)) {
-    Futex(control.drained, FUTEX_WAKE, INT_MAX, nullptr);
+    WakeAll(control.drained);
   }
 }
 
@@ -191,17 +183,14 @@ void EventBuffers::WaitUntilFilled(std::chrono::milliseconds patience) {
   // The agent's condition: if it was true before this thread began to wait, nobody will wake it.
   const bool is_time =
       control.free_count.load(std::memory_order_seq_cst) <= count - (count + 3) / 4;
-  if (!is_time) {
-    const timespec limit{patience.count() / 1000, (patience.count() % 1000) * 1'000'000};
-    Futex(control.filled, FUTEX_WAIT, filled, &limit);
-  }
+  if (!is_time) AwaitChange(control.filled, filled, patience);
   control.runner_waits.store(0, std::memory_order_relaxed);
 }
 
 void EventBuffers::Wake() {
   EventControl& control = Control();
   control.filled.fetch_add(1, std::memory_order_seq_cst);
-  Futex(control.filled, FUTEX_WAKE, 1, nullptr);
+  WakeAll(control.filled);
 }
 
 std::uint64_t EventBuffers::LostEvents() const {

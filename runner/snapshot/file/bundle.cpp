@@ -1,14 +1,15 @@
 #include "runner/snapshot/file/bundle.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <system_error>
 
 #include "runner/archive/zip_archive.h"
+#include "runner/base/file_access.h"
+#include "runner/base/file_version.h"
+#include "runner/base/path_text.h"
 #include "runner/base/regular_file.h"
 
 namespace leakgate {
@@ -21,16 +22,11 @@ constexpr std::uint64_t kMostManifestBytes = 16U << 20;
 Expected<std::shared_ptr<ZipArchive>> OpenArchive(const fs::path& bundle, const char* ending) {
   auto file = OpenRegularFile(bundle);
   if (!file) {
-    return UsageError(fmt::format("{}: cannot be read: {}; name a snapshot file", bundle.string(),
+    return UsageError(fmt::format("{}: cannot be read: {}; name a snapshot file", PathText(bundle),
                                   file.error().message()));
   }
-  struct stat facts {};
-  if (::fstat(file->get(), &facts) != 0) {
-    return UsageError(fmt::format("{}: cannot be read: {}; name a snapshot file", bundle.string(),
-                                  std::generic_category().message(errno)));
-  }
-  return ZipArchive::Open(bundle, *std::move(file), static_cast<std::uint64_t>(facts.st_size),
-                          ending);
+  const std::uint64_t bytes = VersionOf(*file).value_or(FileVersion{}).size;
+  return ZipArchive::Open(bundle, *std::move(file), bytes, ending);
 }
 
 // Reads a file of an archive from its begin to its end.
@@ -73,7 +69,7 @@ bool IsBundle(const fs::path& path) {
   const auto file = OpenRegularFile(path);
   if (!file) return false;
   std::array<char, 4> begin{};
-  if (::pread(file->get(), begin.data(), begin.size(), 0) != 4) return false;
+  if (ReadAt(*file, begin.data(), begin.size(), 0) != begin.size()) return false;
   const std::string_view text(begin.data(), begin.size());
   return text == "PK\3\4" || text == std::string_view("PK\5\6", 4);
 }
@@ -81,9 +77,9 @@ bool IsBundle(const fs::path& path) {
 std::optional<std::pair<fs::path, std::string>> SplitBundlePath(const fs::path& path) {
   std::error_code unknown;
   if (fs::exists(path, unknown)) return std::nullopt;
-  const std::string text = path.string();
+  const std::string text = PathText(path);
   for (std::size_t at = text.find('/', 1); at != std::string::npos; at = text.find('/', at + 1)) {
-    const fs::path bundle = text.substr(0, at);
+    const fs::path bundle = PathOf(text.substr(0, at));
     if (fs::is_directory(bundle, unknown)) continue;
     if (!IsBundle(bundle)) return std::nullopt;
     return std::pair{bundle, text.substr(at + 1)};
@@ -102,7 +98,7 @@ Expected<std::vector<std::string>> SnapshotsIn(const fs::path& bundle) {
   if (!names.empty()) return names;
   return UsageError(fmt::format(
       "{}: no snapshot is in this archive; name one that leakgate snapshot bundle has written",
-      bundle.string()));
+      PathText(bundle)));
 }
 
 Expected<std::string> ManifestOf(const fs::path& bundle) {
@@ -128,7 +124,7 @@ Expected<std::unique_ptr<std::istream>> OpenInBundle(const fs::path& bundle,
     return UsageError(
         fmt::format("{}: no such snapshot in this bundle; leakgate snapshot show {} "
                     "names those that there are",
-                    InArchive(bundle, name).string(), bundle.string()));
+                    PathText(InArchive(bundle, name)), PathText(bundle)));
   }
   return std::make_unique<MemberStream>(archive, name);
 }
