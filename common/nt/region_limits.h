@@ -3,8 +3,8 @@
 // committed or not. So the tables are smaller than on Linux, and chunks are, too:
 //
 //   committed at launch         tables that are small, and the first pieces of the others: 5 MiB
-//   committed as they fill up   the others, and buffers of events (MakeRoom in the agent), by pieces of 64 KiB
-//   committed as the heap grows 2 MiB for each chunk, so for 4 MiB of addresses
+//   committed as they fill up   the others, and buffers of events (MakeRoom in the agent), by
+//   pieces of 64 KiB committed as the heap grows 2 MiB for each chunk, so for 4 MiB of addresses
 //   the kernel's own bytes      35 MiB for the 17 GiB of all chunks
 //
 // A process that needs more has drops, as on Linux, and its verdicts are inconclusive.
@@ -26,7 +26,7 @@ inline constexpr bool kNotesTouchedPages = true;
 inline constexpr std::uint32_t kMaxWindows = 1U << 17;
 inline constexpr std::uint32_t kMaxTextBytes = 1U << 24;
 inline constexpr std::uint32_t kMaxEarlierFrees = 1U << 20;
-inline constexpr std::uint32_t kMaxMappings = 1U << 12;
+inline constexpr std::uint32_t kMaxMappings = 1U << 18;
 inline constexpr std::uint32_t kMaxMeasuringWindows = 1U << 16;
 inline constexpr std::uint32_t kMaxStackNodes = 1U << 21;
 inline constexpr std::uint32_t kMaxChunks = 1U << 13;

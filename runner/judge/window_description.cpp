@@ -8,6 +8,7 @@
 
 #include "runner/process/proc_files.h"
 #include "runner/region/amount.h"
+#include "runner/region/judged_mappings.h"
 
 namespace leakgate {
 namespace {
@@ -46,7 +47,7 @@ bool AnyMayGo(const EvidenceRequest& request, const WindowEvidence& pieces) {
 
 MappedEvidence GatherOnce(const EvidenceRequest& request) {
   MappedEvidence mapped;
-  for (const MappingCopy& mapping : request.region.Mappings()) {
+  for (const MappingCopy& mapping : JudgedMappings(request.region)) {
     if (mapping.window != request.window) continue;
     if (IsReserved(mapping)) {
       mapped.reserved_bytes += static_cast<std::int64_t>(mapping.size_bytes);

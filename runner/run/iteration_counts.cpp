@@ -7,6 +7,7 @@
 
 #include "runner/judge/window_evidence.h"
 #include "runner/reach/find_reach.h"
+#include "runner/region/judged_mappings.h"
 
 namespace leakgate {
 namespace {
@@ -248,7 +249,7 @@ void IterationCounts::CountMappings(int asking_tid) {
   if (looks_ > 0) WaitForThreads(region(), asking_tid, last_threads_);
   last_threads_ = CountOtherThreads(region(), asking_tid);
   std::vector<CountsByStack::Live> live;
-  for (const MappingCopy& mapping : region().Mappings()) {
+  for (const MappingCopy& mapping : JudgedMappings(region())) {
     if (IsReserved(mapping)) continue;
     live.push_back({.stack = mapping.stack,
                     .amount = {static_cast<std::int64_t>(mapping.size_bytes), 1},

@@ -194,7 +194,7 @@ int ForwardMprotect(void* address, std::size_t bytes, int protection) {
 int Protect(void* address, std::size_t bytes, int protection, const CallerFrame& caller,
             int result) {
   if (result == 0 && RecordsMappings(caller.pc)) {
-    AfterProtecting(PagesOf(address, bytes), protection, caller);
+    AfterProtecting(PagesOf(address, bytes), ProtectionOf(protection), caller);
   }
   return result;
 }

@@ -9,6 +9,10 @@
 #include <climits>
 #include <ctime>
 
+#include "plugin/agent/arch/processor.h"
+
+#include LEAKGATE_ARCH(memory)
+
 namespace leakgate::agent {
 namespace {
 
@@ -83,6 +87,13 @@ void* MapFollowingAt(void* at, void* mapped, std::size_t bytes) {
   return MappedOrNull(RawSyscall(SYS_mremap, Word(following), static_cast<long>(bytes),
                                  static_cast<long>(bytes), MREMAP_MAYMOVE | MREMAP_FIXED,
                                  Word(at)));
+}
+
+// mincore(2) fails with ENOMEM if nothing is mapped there.
+bool IsMapped(std::uint64_t address) {
+  unsigned char residency = 0;
+  return RawSyscall(SYS_mincore, static_cast<long>(address), static_cast<long>(PageBytes()),
+                    Word(&residency)) != -ENOMEM;
 }
 
 // rt_sigprocmask(2) copies the new mask before it checks `how`: a bad `how` changes nothing and

@@ -74,6 +74,9 @@ void* MapFollowingAt(void* at, void* mapped, std::size_t bytes);
 // Fills private memory of whole pages with zeros, and frees it until it is written.
 void ClearPages(void* at, std::size_t bytes);
 
+// Returns whether anything is mapped at `address`.
+bool IsMapped(std::uint64_t address);
+
 // Returns whether the eight bytes at `address` can be read.
 bool IsReadable(std::uintptr_t address);
 

@@ -23,9 +23,14 @@ struct MappingOrigin {
   std::uint64_t time_ns;
 };
 
+// What a mapping may be used for: the values of PROT_READ, PROT_WRITE and PROT_EXEC.
+inline constexpr unsigned kMayRead = 1;
+inline constexpr unsigned kMayWrite = 2;
+inline constexpr unsigned kMayExecute = 4;
+
 struct MappingNature {
   AllocationKind kind;
-  std::uint8_t protection;  // PROT_ bits; 0 if the range is only reserved
+  std::uint8_t protection;  // of these; 0 if the range is only reserved
 };
 
 namespace mapping_edit {

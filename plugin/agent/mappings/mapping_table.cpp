@@ -2,6 +2,10 @@
 
 #include <utility>
 
+#include "common/system.h"
+
+#include LEAKGATE_AGENT(syscall)
+
 namespace leakgate::agent {
 
 using mapping_tree::EndOf;
@@ -33,7 +37,7 @@ std::uint32_t MappingTable::NewRecord() {
   if (unused_ != 0) return std::exchange(unused_, RecordOf(unused_).above);
   std::atomic<std::uint32_t>& count = g_region.mapping_totals().record_count;
   const std::uint32_t id = count.load(std::memory_order_relaxed) + 1;
-  if (id >= kMaxMappings) {
+  if (id >= kMaxMappings || !MakeRoom(&RecordOf(id), sizeof(MappingRecord))) {
     g_region.Drop(DropReason::kMappingTableFull);
     return 0;
   }

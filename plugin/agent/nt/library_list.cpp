@@ -9,6 +9,7 @@
 #include "plugin/agent/nt/image.h"
 #include "plugin/agent/nt/memory_maps.h"
 #include "plugin/agent/nt/ntdll.h"
+#include "plugin/agent/nt/syscall.h"
 
 namespace leakgate::agent {
 
@@ -35,8 +36,7 @@ constinit std::size_t g_pool_left = 0;
 char* TakeFromPool(std::size_t bytes) {
   if (g_pool_left < bytes) {
     const std::size_t wanted = bytes < kPoolBytes ? kPoolBytes : bytes;
-    g_pool = static_cast<char*>(
-        ::VirtualAlloc(nullptr, wanted, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE));
+    g_pool = static_cast<char*>(MapPrivate(wanted));
     g_pool_left = g_pool == nullptr ? 0 : wanted;
     if (g_pool == nullptr) return nullptr;
   }

@@ -18,6 +18,9 @@ bool Find(HMODULE library, const char* name, Function& function) {
 
 bool FindNtdll() {
   const HMODULE library = ::GetModuleHandleW(L"ntdll.dll");
+  (void)Find(library, "NtAllocateVirtualMemoryEx", g_ntdll.allocate_memory_ex);
+  (void)Find(library, "NtMapViewOfSectionEx", g_ntdll.map_view_ex);
+  (void)Find(library, "NtUnmapViewOfSectionEx", g_ntdll.unmap_view_ex);
   return library != nullptr && Find(library, "RtlAllocateHeap", g_ntdll.allocate) &&
          Find(library, "RtlReAllocateHeap", g_ntdll.reallocate) &&
          Find(library, "RtlFreeHeap", g_ntdll.free) &&
@@ -26,6 +29,11 @@ bool FindNtdll() {
          Find(library, "RtlLockHeap", g_ntdll.lock) &&
          Find(library, "RtlUnlockHeap", g_ntdll.unlock) &&
          Find(library, "NtTerminateThread", g_ntdll.end_thread) &&
+         Find(library, "NtAllocateVirtualMemory", g_ntdll.allocate_memory) &&
+         Find(library, "NtFreeVirtualMemory", g_ntdll.free_memory) &&
+         Find(library, "NtMapViewOfSection", g_ntdll.map_view) &&
+         Find(library, "NtUnmapViewOfSection", g_ntdll.unmap_view) &&
+         Find(library, "NtQuerySection", g_ntdll.query_section) &&
          Find(library, "RtlDllShutdownInProgress", g_ntdll.is_shutting_down) &&
          Find(library, "LdrRegisterDllNotification", g_ntdll.notify_of_libraries);
 }

@@ -21,6 +21,25 @@ struct Ntdll {
   unsigned char(__stdcall* unlock)(Heap heap);
   long(__stdcall* end_thread)(void* thread, long status);
   unsigned char(__stdcall* is_shutting_down)();  // RtlDllShutdownInProgress
+  // Memory of a process, as WDK documents these. The agent's own goes past their hooks, too.
+  long(__stdcall* allocate_memory)(void* process, void** base, std::uint64_t zero_bits,
+                                   std::size_t* bytes, unsigned long type,
+                                   unsigned long protection);
+  long(__stdcall* free_memory)(void* process, void** base, std::size_t* bytes, unsigned long type);
+  long(__stdcall* map_view)(void* section, void* process, void** base, std::uint64_t zero_bits,
+                            std::size_t committed, std::int64_t* offset, std::size_t* bytes,
+                            unsigned inherits, unsigned long type, unsigned long protection);
+  long(__stdcall* unmap_view)(void* process, void* base);
+  long(__stdcall* query_section)(void* section, int what, void* facts, std::size_t bytes,
+                                 std::size_t* written);
+  // These are nullptr on a Windows that does not have them.
+  long(__stdcall* allocate_memory_ex)(void* process, void** base, std::size_t* bytes,
+                                      unsigned long type, unsigned long protection,
+                                      void* parameters, unsigned long count);
+  long(__stdcall* map_view_ex)(void* section, void* process, void** base, std::int64_t* offset,
+                               std::size_t* bytes, unsigned long type, unsigned long protection,
+                               void* parameters, unsigned long count);
+  long(__stdcall* unmap_view_ex)(void* process, void* base, unsigned long flags);
   // LdrRegisterDllNotification, which Learn documents
   long(__stdcall* notify_of_libraries)(unsigned long flags, void* function, void* context,
                                        void** cookie);

@@ -21,9 +21,15 @@ std::atomic<std::uint8_t>& HasRoomAt(std::uint64_t offset) {
   return g_has_room[(is_table ? offset : offset - between) / kMappingAlignment];
 }
 
-bool Commit(void* at, std::size_t bytes) {
-  const LastErrorKeeper keeper;
-  return ::VirtualAlloc(at, bytes, MEM_COMMIT, PAGE_READWRITE) != nullptr;
+// Past the hooks, and without a change of the last error.
+void* Allocate(void* at, std::size_t bytes, DWORD type) {
+  const long status =
+      g_ntdll.allocate_memory(::GetCurrentProcess(), &at, 0, &bytes, type, PAGE_READWRITE);
+  return status >= 0 ? at : nullptr;
+}
+bool Commit(void* at, std::size_t bytes) { return Allocate(at, bytes, MEM_COMMIT) != nullptr; }
+void Free(void* at, std::size_t bytes, DWORD type) {
+  g_ntdll.free_memory(::GetCurrentProcess(), &at, &bytes, type);
 }
 
 }  // namespace
@@ -40,15 +46,9 @@ void YieldThread() {
 
 bool AreOtherThreadsGone() { return g_ntdll.is_shutting_down() != 0; }
 
-void* MapPrivate(std::size_t bytes) {
-  const LastErrorKeeper keeper;
-  return ::VirtualAlloc(nullptr, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
-}
+void* MapPrivate(std::size_t bytes) { return Allocate(nullptr, bytes, MEM_RESERVE | MEM_COMMIT); }
 
-void Unmap(void* at, std::size_t) {
-  const LastErrorKeeper keeper;
-  ::VirtualFree(at, 0, MEM_RELEASE);
-}
+void Unmap(void* at, std::size_t) { Free(at, 0, MEM_RELEASE); }
 
 char* MapSection(std::uint64_t section) {
   const auto handle = reinterpret_cast<HANDLE>(section);
@@ -85,9 +85,15 @@ void* MapFollowing(void* mapped, std::size_t bytes) {
 void* MapFollowingAt(void*, void* mapped, std::size_t bytes) { return MapFollowing(mapped, bytes); }
 
 void ClearPages(void* at, std::size_t bytes) {
-  const LastErrorKeeper keeper;
-  ::VirtualFree(at, bytes, MEM_DECOMMIT);
+  Free(at, bytes, MEM_DECOMMIT);
   (void)Commit(at, bytes);
+}
+
+bool IsMapped(std::uint64_t address) {
+  const LastErrorKeeper keeper;
+  MEMORY_BASIC_INFORMATION facts;
+  return ::VirtualQuery(reinterpret_cast<const void*>(address), &facts, sizeof(facts)) != 0 &&
+         facts.State != MEM_FREE;
 }
 
 bool IsReadable(std::uintptr_t address) {

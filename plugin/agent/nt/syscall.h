@@ -1,5 +1,5 @@
-// What the kernel is asked for, by documented functions of kernel32. None of them allocates from a
-// heap, or changes the thread's last error.
+// What the kernel is asked for, by documented functions of kernel32 and ntdll. None of them
+// allocates from a heap, or changes the thread's last error.
 #pragma once
 
 #include <atomic>
@@ -44,9 +44,9 @@ void* MapSparseAt(void* at, int fd, std::uint64_t offset, std::size_t bytes);
 void* MapFollowing(void* mapped, std::size_t bytes);
 void* MapFollowingAt(void* at, void* mapped, std::size_t bytes);
 
-// Commits the pieces of the region's tables, or of its buffers of events, in which these bytes are, unless this has been done.
-// Must be called before tables that fill up are written first (common/nt/region_limits.h). Returns
-// false if there is no memory.
+// Commits the pieces of the region's tables, or of its buffers of events, in which these bytes are,
+// unless this has been done. Must be called before tables that fill up are written first
+// (common/nt/region_limits.h). Returns false if there is no memory.
 [[nodiscard]] bool MakeRoom(const void* at, std::size_t bytes);
 
 // Tracing is not disabled while the process runs, so nothing is given back.
@@ -54,6 +54,9 @@ inline void Park(void*, std::size_t) {}
 
 // Fills private memory of whole pages with zeros.
 void ClearPages(void* at, std::size_t bytes);
+
+// Returns whether anything is mapped or reserved at `address`.
+bool IsMapped(std::uint64_t address);
 
 // Returns whether the eight bytes at `address` can be read. Their address is aligned.
 bool IsReadable(std::uintptr_t address);

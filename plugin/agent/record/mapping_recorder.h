@@ -48,7 +48,8 @@ void UnmappingFailed(TakenMappings taken);
 void AfterMoving(TakenMappings taken, AddressRange from, AddressRange to,
                  const CallerFrame& caller);
 
-// Called after an mprotect.
-void AfterProtecting(AddressRange range, int protection, const CallerFrame& caller);
+// Called after an mprotect, or after memory was committed or decommitted. `protection` has the bits
+// of mapping_edit.h.
+void AfterProtecting(AddressRange range, unsigned protection, const CallerFrame& caller);
 
 }  // namespace leakgate::agent

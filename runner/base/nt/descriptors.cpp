@@ -25,8 +25,8 @@ LONG CALLBACK CommitWhatIsRead(EXCEPTION_POINTERS* exception) {
   MEMORY_BASIC_INFORMATION facts;
   const bool is_section =
       ::VirtualQuery(at, &facts, sizeof(facts)) != 0 && facts.Type == MEM_MAPPED;
-  return is_section && ::VirtualAlloc(at, kViewGranule, MEM_COMMIT, facts.AllocationProtect) !=
-                           nullptr
+  return is_section &&
+                 ::VirtualAlloc(at, kViewGranule, MEM_COMMIT, facts.AllocationProtect) != nullptr
              ? EXCEPTION_CONTINUE_EXECUTION
              : EXCEPTION_CONTINUE_SEARCH;
 }

@@ -26,7 +26,7 @@ constexpr milliseconds kPatience(20'000);
 // How often a pipe is looked at: no wait ends when somebody has written, or has gone.
 constexpr DWORD kLookEachMs = 5;
 // The member that tells the number of the handle that comes with a message.
-constexpr char kHandle[] = "handle of the receiver";
+constexpr char kHandle[] = "receivers_handle";
 
 // This user, as the system writes it: "S-1-5-21-...".
 std::string OwnUserText() {
@@ -220,8 +220,8 @@ UniqueFd MakePipe(const std::string& name) {
 }
 
 bool AwaitClient(const UniqueFd& pipe, const UniqueFd& stop) {
-  Transfer connecting(
-      pipe, [&](OVERLAPPED* state) { return ConnectNamedPipe(HandleOf(pipe), state); });
+  Transfer connecting(pipe,
+                      [&](OVERLAPPED* state) { return ConnectNamedPipe(HandleOf(pipe), state); });
   if (connecting.error() == ERROR_PIPE_CONNECTED) return true;
   const HANDLE waits[] = {HandleOf(stop), HandleOf(connecting.event())};
   return WaitForMultipleObjects(2, waits, FALSE, INFINITE) == WAIT_OBJECT_0 + 1;
@@ -287,9 +287,8 @@ UniqueFd ConnectToPipe(const std::string& name, milliseconds patience) {
 
 int PidOfPeer(const UniqueFd& socket) {
   ULONG pid = 0;
-  const BOOL is_known = IsServersEnd(socket)
-                            ? GetNamedPipeClientProcessId(HandleOf(socket), &pid)
-                            : GetNamedPipeServerProcessId(HandleOf(socket), &pid);
+  const BOOL is_known = IsServersEnd(socket) ? GetNamedPipeClientProcessId(HandleOf(socket), &pid)
+                                             : GetNamedPipeServerProcessId(HandleOf(socket), &pid);
   return is_known != 0 ? static_cast<int>(pid) : 0;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "runner/base/nt/win32.h"
+#include "runner/base/path_text.h"
 #include "runner/process/called_name.h"
 #include "runner/process/nt/command_line.h"
 
@@ -48,7 +49,7 @@ std::string ImageOf(int pid) {
 }
 
 ExecutedProgram ExecutedProgramOf(int pid) {
-  const std::string image = ImageOf(pid);
+  const std::string image = WithSlashes(ImageOf(pid));
   return {image, ArgumentsOf(pid), image};
 }
 

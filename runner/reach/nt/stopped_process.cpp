@@ -8,7 +8,10 @@
 #include <winternl.h>
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
+#include <set>
 #include <utility>
 
 namespace leakgate {
@@ -66,7 +69,24 @@ class Registers {
   CONTEXT* context_ = nullptr;
 };
 
+std::mutex turns_mutex;
+std::condition_variable turns_changed;
+std::set<int> taken_turns;  // the processes that are stopped
+
 }  // namespace
+
+StopTurn::StopTurn(int pid) : pid_(pid) {
+  std::unique_lock lock(turns_mutex);
+  turns_changed.wait(lock, [pid] { return !taken_turns.contains(pid); });
+  taken_turns.insert(pid);
+}
+
+StopTurn::~StopTurn() {
+  if (pid_ == 0) return;
+  const std::lock_guard lock(turns_mutex);
+  taken_turns.erase(pid_);
+  turns_changed.notify_all();
+}
 
 std::vector<int> ListThreadsOf(int pid) {
   std::vector<int> threads;
@@ -84,7 +104,8 @@ std::vector<int> ListThreadsOf(int pid) {
 }
 
 StoppedProcess::StoppedProcess(StoppedProcess&& other) noexcept
-    : pid_(other.pid_),
+    : turn_(std::move(other.turn_)),
+      pid_(other.pid_),
       process_(std::exchange(other.process_, nullptr)),
       held_(std::exchange(other.held_, {})),
       threads_(std::move(other.threads_)) {}

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runner/base/expected.h"
@@ -21,6 +22,19 @@ struct StoppedThread {
   std::uint64_t stack_base = 0;          // where its stack begins, above all frames; 0: unknown
   std::vector<std::uint64_t> registers;  // all words: general and vector registers
   bool awaits_input_or_output = false;   // the kernel may have pointers of it
+};
+
+// Who has stopped a process. Whoever else of this runner would stop it waits: one of the two would
+// let threads go that the other takes for stopped.
+class StopTurn {
+ public:
+  explicit StopTurn(int pid);
+  ~StopTurn();
+  StopTurn(StopTurn&& other) noexcept : pid_(std::exchange(other.pid_, 0)) {}
+  StopTurn& operator=(StopTurn&&) = delete;
+
+ private:
+  int pid_;
 };
 
 class StoppedProcess {
@@ -53,13 +67,14 @@ class StoppedProcess {
     void* handle = nullptr;
   };
 
-  explicit StoppedProcess(int pid) : pid_(pid) {}
+  explicit StoppedProcess(int pid) : turn_(pid), pid_(pid) {}
   // Returns whether there was a new thread.
   Expected<bool> StopNewThreads();
   void ReadThread(const Held& held);
   [[nodiscard]] std::uint64_t StackBaseOf(void* thread) const;
   [[nodiscard]] void* HandleOfThread(int tid) const;
 
+  StopTurn turn_;
   int pid_;
   void* process_ = nullptr;
   std::vector<Held> held_;

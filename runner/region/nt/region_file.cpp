@@ -30,6 +30,7 @@ constexpr FileRange kGrowing[] = {
     {region_offset::kText, region_offset::kAllowances},
     {region_offset::kAllowances, region_offset::kEarlierFrees},
     {region_offset::kEarlierFrees, region_offset::kFreeErrors},
+    {region_offset::kMappings, region_offset::kMeasuringWindows},
     {region_offset::kMeasuringWindows, region_offset::kStacks},
     {region_offset::kStacks, region_offset::kFreedBy},
     {region_offset::kFreedBy, region_offset::kAllocatedBy},

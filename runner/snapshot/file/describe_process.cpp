@@ -3,7 +3,6 @@
 #include <chrono>
 #include <utility>
 
-#include "runner/base/path_text.h"
 #include "runner/snapshot/file/parts.h"
 
 namespace leakgate {
@@ -14,8 +13,8 @@ SnapshotFacts DescribeProcess(const RegionReader& region, int pid, ExecutedProgr
   facts.generation = region.Generation();
   facts.stack_depth = region.StackDepth();
   facts.stack_events = region.StackEvents();
-  facts.image = WithSlashes(std::move(program.path));
-  facts.name = WithSlashes(std::move(program.name));
+  facts.image = std::move(program.path);
+  facts.name = std::move(program.name);
   facts.command_line = std::move(program.arguments);
   if (facts.command_line.size() > snapshot_format::kMostWords) {
     facts.command_line.resize(snapshot_format::kMostWords);

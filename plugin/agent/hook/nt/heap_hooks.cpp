@@ -5,6 +5,7 @@
 #include "plugin/agent/arch/caller_frame.h"
 #include "plugin/agent/hook/nt/heap_locks.h"
 #include "plugin/agent/hook/nt/import_slots.h"
+#include "plugin/agent/hook/nt/memory_hooks.h"
 #include "plugin/agent/host/host_functions.h"
 #include "plugin/agent/nt/image.h"
 #include "plugin/agent/nt/last_error.h"
@@ -119,7 +120,8 @@ Heap __stdcall HookedDestroy(Heap heap) {
   return g_ntdll.destroy(heap);
 }
 
-constexpr std::uint32_t kHookCount = 8;
+constexpr std::uint32_t kHeapHooks = 8;
+constexpr std::uint32_t kHookCount = kHeapHooks + kMemoryHooks;
 constinit SlotChange g_hooks[kHookCount] = {};
 
 template <typename Function>
@@ -189,6 +191,9 @@ bool InstallHeapHooks(std::uint64_t agent) {
   g_hooks[5] = {AddressOf(g_ntdll.unlock), AddressOf(&HookedUnlock)};
   g_hooks[6] = {AddressOf(g_ntdll.create), AddressOf(&HookedCreate)};
   g_hooks[7] = {AddressOf(g_ntdll.end_thread), AddressOf(&HookedEndThread)};
+  SlotChange of_memory[kMemoryHooks];
+  ListMemoryHooks(of_memory);
+  for (std::size_t i = 0; i < kMemoryHooks; ++i) g_hooks[kHeapHooks + i] = of_memory[i];
   const Image ntdll(AddressOf(::GetModuleHandleW(L"ntdll.dll")));
   if (!PatchExports(ntdll)) return false;
   ChangeAllImportSlots(agent, g_hooks, kHookCount);

@@ -128,6 +128,11 @@ struct HostFunctions {
 
 extern LEAKGATE_INTERNAL HostFunctions g_host;
 
+// Returns whether `pc` is in an allocator that maps memory for blocks that are counted themselves.
+[[nodiscard]] inline bool IsForeignAllocators(std::uint64_t pc) {
+  return g_host.allocator_is_foreign && pc >= g_host.allocator_begin && pc < g_host.allocator_end;
+}
+
 // Returns whether g_host is filled. Acquire pairs with the release in ResolveHostFunctions. Code
 // that has found tracing on, or the agent started, need not ask.
 [[nodiscard]] inline bool AreHostsResolved() {

@@ -22,4 +22,7 @@ struct HostFunctions {
 
 extern LEAKGATE_INTERNAL HostFunctions g_host;
 
+// Returns whether `pc` is in an allocator that maps memory for blocks that are counted themselves.
+constexpr bool IsForeignAllocators(std::uint64_t) { return false; }
+
 }  // namespace leakgate::agent

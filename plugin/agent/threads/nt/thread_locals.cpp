@@ -3,6 +3,7 @@
 #include <new>
 
 #include "plugin/agent/nt/last_error.h"
+#include "plugin/agent/nt/syscall.h"
 
 namespace leakgate::agent {
 
@@ -18,8 +19,7 @@ bool PrepareThreadLocals() {
 
 ThreadLocals& MakeThreadLocals() {
   const LastErrorKeeper keeper;
-  void* const memory =
-      ::VirtualAlloc(nullptr, sizeof(ThreadLocals), MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+  void* const memory = MapPrivate(sizeof(ThreadLocals));
   if (memory == nullptr) return g_no_locals;
   auto* const locals = new (memory) ThreadLocals;
   ::TlsSetValue(static_cast<DWORD>(g_thread_slot), locals);
@@ -30,7 +30,7 @@ void EndThreadLocals() {
   void* const locals = ::TlsGetValue(static_cast<DWORD>(g_thread_slot));
   if (locals == nullptr) return;
   ::TlsSetValue(static_cast<DWORD>(g_thread_slot), nullptr);
-  ::VirtualFree(locals, 0, MEM_RELEASE);
+  Unmap(locals, sizeof(ThreadLocals));
 }
 
 }  // namespace leakgate::agent

@@ -11,8 +11,8 @@ namespace {
 // GetVersionEx tells programs without a manifest of an old Windows.
 std::string SystemText() {
   using GetVersion = LONG(WINAPI*)(OSVERSIONINFOW*);
-  const auto get = reinterpret_cast<GetVersion>(reinterpret_cast<void*>(
-      GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "RtlGetVersion")));
+  const auto get = reinterpret_cast<GetVersion>(
+      reinterpret_cast<void*>(GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "RtlGetVersion")));
   OSVERSIONINFOW version{};
   version.dwOSVersionInfoSize = sizeof(version);
   if (get == nullptr || get(&version) != 0) return "Windows";

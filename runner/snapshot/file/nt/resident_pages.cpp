@@ -68,8 +68,7 @@ ResidentPages FindResidentPages(int pid, const std::vector<MappingCopy>& mapping
   if (is_any_known) {
     pages.all.source = PageSource::kPageMap;
   } else if (!mappings.empty()) {
-    pages.all.problem = set.IsOpen() ? "the kernel gave no information about any page"
-                                     : "the process has gone";
+    pages.all.problem = "the kernel gave no information about any page";
   }
   return pages;
 }

@@ -1,24 +1,17 @@
 #include "plugin/agent/record/mapping_recorder.h"
 
-#include <sys/mman.h>
-
-#include <cerrno>
-
+#include "common/system.h"
 #include "plugin/agent/arch/processor.h"
 #include "plugin/agent/host/host_functions.h"
 #include "plugin/agent/host/on_switch.h"
-#include "plugin/agent/linux/monotonic_time.h"
-#include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/windows/windows.h"
 
 #include LEAKGATE_ARCH(memory)
+#include LEAKGATE_AGENT(monotonic_time)
+#include LEAKGATE_AGENT(syscall)
 
 namespace leakgate::agent {
 namespace {
-
-bool IsAllocators(std::uint64_t pc) {
-  return g_host.allocator_is_foreign && pc >= g_host.allocator_begin && pc < g_host.allocator_end;
-}
 
 // Writes the event if a recording wants it. The range consists of whole pages.
 void NoteEvent(Recording recording, OtherEvent event, std::uint64_t value, AddressRange range) {
@@ -31,18 +24,10 @@ std::uint64_t ValueOf(const MappingOrigin& origin, MappingNature nature) {
          (static_cast<std::uint64_t>(nature.kind) << kStackBits) | origin.stack;
 }
 
-// mincore(2) fails with ENOMEM if nothing is mapped there.
-bool IsMapped(std::uint64_t address) {
-  unsigned char residency = 0;
-  const long result = RawSyscall(SYS_mincore, static_cast<long>(address),
-                                 static_cast<long>(PageBytes()), Word(&residency));
-  return result != -ENOMEM;
-}
-
 }  // namespace
 
 bool RecordsMappings(std::uint64_t caller_pc) {
-  return IsTracing() && !IsAllocators(caller_pc) && CanRecord();
+  return IsTracing() && !IsForeignAllocators(caller_pc) && CanRecord();
 }
 
 // Wraps where the kernel will refuse anyway: then the range is empty.
@@ -62,7 +47,7 @@ bool OriginAt(Recording recording, const CallerFrame& caller, MappingOrigin& ori
 }
 
 MappingNature NatureAt(const void* address) {
-  constexpr MappingNature kNotKnown{AllocationKind::kMappedShared, PROT_READ | PROT_WRITE};
+  constexpr MappingNature kNotKnown{AllocationKind::kMappedShared, kMayRead | kMayWrite};
   const RecordingGuard guard;
   SettleWindows(guard);
   return g_mappings.NatureAt(reinterpret_cast<std::uint64_t>(address)).value_or(kNotKnown);
@@ -118,18 +103,18 @@ void AfterMoving(TakenMappings taken, AddressRange from, AddressRange to,
   MappingOrigin origin{};
   if (to.bytes() <= from.bytes() && !RecordsEvents()) return;
   if (!OriginAt(guard, caller, origin)) return;
-  constexpr MappingNature kUsable{AllocationKind::kMapped, PROT_READ | PROT_WRITE};
+  constexpr MappingNature kUsable{AllocationKind::kMapped, kMayRead | kMayWrite};
   NoteEvent(guard, OtherEvent::kMap,
             ValueOf(origin, g_mappings.NatureAt(to.begin).value_or(kUsable)), to);
   if (to.bytes() <= from.bytes()) return;
   g_mappings.Grow({to.begin + from.bytes(), to.end}, origin);
 }
 
-void AfterProtecting(AddressRange range, int protection, const CallerFrame& caller) {
+void AfterProtecting(AddressRange range, unsigned protection, const CallerFrame& caller) {
   if (range.begin >= range.end) return;
   const RecordingGuard guard;
   SettleWindows(guard);
-  const auto bits = static_cast<std::uint8_t>(protection & (PROT_READ | PROT_WRITE | PROT_EXEC));
+  const auto bits = static_cast<std::uint8_t>(protection & (kMayRead | kMayWrite | kMayExecute));
   if (bits == 0) {
     NoteEvent(guard, OtherEvent::kDecommit, 0, range);
     return g_mappings.Decommit(range);

@@ -1,0 +1,7 @@
+#include "runner/region/judged_mappings.h"
+
+namespace leakgate {
+
+std::vector<MappingCopy> JudgedMappings(const RegionReader& region) { return region.Mappings(); }
+
+}  // namespace leakgate
