@@ -34,6 +34,7 @@ std::uint8_t ProtectionOf(unsigned long pages) {
 // Returns the whole allocation, or the whole view, that has this address; an empty range if there
 // is none.
 AddressRange AllocationWith(void* address) {
+  const LastErrorKeeper keeper;
   MEMORY_BASIC_INFORMATION facts;
   if (::VirtualQuery(address, &facts, sizeof(facts)) == 0 || facts.State == MEM_FREE) return {};
   void* const base = facts.AllocationBase;
@@ -68,16 +69,15 @@ class MemoryCall {
   }
   void Decommitted(AddressRange range) const { Committed(range, 0); }
 
-  // Returns what `unmap` returns, which makes `range` free. Without a range, all that is at
-  // `address`.
-  template <typename Unmap>
-  long Unmapped(void* address, AddressRange range, const Unmap& unmap) const {
+  // Returns what `unmap` returns, which makes what `find` returns free.
+  template <typename Find, typename Unmap>
+  long Unmapped(const Find& find, const Unmap& unmap) const {
     if (!is_recorded_) return unmap();
+    const AddressRange range = find();
     TakenMappings taken;
     {
       const LastErrorKeeper keeper;
-      if (range.begin >= range.end) range = AllocationWith(address);
-      taken = BeforeUnmapping(range);
+      if (range.begin < range.end) taken = BeforeUnmapping(range);
     }
     const long status = unmap();
     const LastErrorKeeper keeper;
@@ -150,7 +150,13 @@ long __stdcall HookedFreeMemory(void* process, void** base, std::size_t* bytes,
     return status;
   }
   if (base == nullptr || bytes == nullptr) return free();
-  return call.Unmapped(*base, PagesOf(*base, *bytes), free);
+  const auto find = [=] {
+    if (*bytes != 0) return PagesOf(*base, *bytes);
+    const AddressRange all = AllocationWith(*base);
+    const bool is_begin = all.begin == PagesOf(*base, 1).begin;  // else the system refuses
+    return is_begin ? all : AddressRange{};
+  };
+  return call.Unmapped(find, free);
 }
 
 // SECTION_BASIC_INFORMATION
@@ -196,12 +202,14 @@ long __stdcall HookedMapViewEx(void* section, void* process, void** base, std::i
 
 long __stdcall HookedUnmapView(void* process, void* base) {
   const MemoryCall call(process, LEAKGATE_CALLER());
-  return call.Unmapped(base, {}, [=] { return g_ntdll.unmap_view(process, base); });
+  return call.Unmapped([=] { return AllocationWith(base); },
+                       [=] { return g_ntdll.unmap_view(process, base); });
 }
 
 long __stdcall HookedUnmapViewEx(void* process, void* base, unsigned long flags) {
   const MemoryCall call(process, LEAKGATE_CALLER());
-  return call.Unmapped(base, {}, [=] { return g_ntdll.unmap_view_ex(process, base, flags); });
+  return call.Unmapped([=] { return AllocationWith(base); },
+                       [=] { return g_ntdll.unmap_view_ex(process, base, flags); });
 }
 
 template <typename Function>
