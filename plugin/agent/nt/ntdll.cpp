@@ -34,6 +34,12 @@ bool FindNtdll() {
          Find(library, "NtMapViewOfSection", g_ntdll.map_view) &&
          Find(library, "NtUnmapViewOfSection", g_ntdll.unmap_view) &&
          Find(library, "NtQuerySection", g_ntdll.query_section) &&
+         Find(library, "RtlDosPathNameToNtPathName_U", g_ntdll.find_system_path) &&
+         Find(library, "RtlFreeUnicodeString", g_ntdll.free_text) &&
+         Find(library, "NtCreateFile", g_ntdll.create_file) &&
+         Find(library, "NtWriteFile", g_ntdll.write_file) &&
+         Find(library, "NtSetInformationFile", g_ntdll.set_file) &&
+         Find(library, "NtClose", g_ntdll.close) &&
          Find(library, "RtlDllShutdownInProgress", g_ntdll.is_shutting_down) &&
          Find(library, "LdrRegisterDllNotification", g_ntdll.notify_of_libraries);
 }

@@ -40,6 +40,19 @@ struct Ntdll {
                                std::size_t* bytes, unsigned long type, unsigned long protection,
                                void* parameters, unsigned long count);
   long(__stdcall* unmap_view_ex)(void* process, void* base, unsigned long flags);
+  // Files (nt/new_file.h): RtlDosPathNameToNtPathName_U, RtlFreeUnicodeString, NtCreateFile,
+  // NtWriteFile, NtSetInformationFile, NtClose. Texts are UNICODE_STRING.
+  unsigned char(__stdcall* find_system_path)(const wchar_t* path, void* text, void* name,
+                                             void* relative);
+  void(__stdcall* free_text)(void* text);
+  long(__stdcall* create_file)(void** file, unsigned long rights, void* place, void* done,
+                               std::int64_t* bytes, unsigned long attributes, unsigned long shared,
+                               unsigned long disposition, unsigned long options, void* more,
+                               unsigned long more_bytes);
+  long(__stdcall* write_file)(void* file, void* event, void* call, void* context, void* done,
+                              const void* bytes, unsigned long count, std::int64_t* at, void* key);
+  long(__stdcall* set_file)(void* file, void* done, void* facts, unsigned long bytes, int what);
+  long(__stdcall* close)(void* handle);
   // LdrRegisterDllNotification, which Learn documents
   long(__stdcall* notify_of_libraries)(unsigned long flags, void* function, void* context,
                                        void** cookie);

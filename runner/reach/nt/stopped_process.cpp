@@ -124,7 +124,7 @@ Expected<StoppedProcess> StoppedProcess::Stop(int pid) {
     if (!has_new) break;
     if (round == kMostRounds) return StopError(pid, "there is always one more thread");
   }
-  if (stopped.held_.empty()) return StopError(pid, "there is no thread");
+  if (stopped.held_.empty()) return InconclusiveError(fmt::format("PID {} has ended", pid));
   for (const Held& held : stopped.held_) stopped.ReadThread(held);
   return stopped;
 }

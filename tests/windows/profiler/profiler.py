@@ -7,13 +7,15 @@ Usage: profiler.py --wine ci/wine --leakgate PATH --fixtures FOLDER [SCENARIO...
 import contextlib
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-from harness import check, contains, main, scenario, wait_until
+from harness import check, contains, main, scenario, wait_until, write
 
 KIB = 1024
+FILES = pathlib.Path(__file__).parents[2] / "unit/snapshot/files"
 
 
 def shown(gate, *arguments) -> dict:
@@ -171,6 +173,44 @@ def mappings_are_told(gate):
     commits = {(commit["bytes"], commit["decommit_ns"] is not None) for commit in view["largest_commits"]}
     for commit in ((512 * KIB, True), (256 * KIB, False), (128 * KIB, False), (32 * KIB, True), (32 * KIB, False)):
         check(commit in commits, f"no {commit} in {commits}")
+
+
+@scenario
+def code_takes_snapshots(gate):
+    """leakgate::TakeSnapshot writes with the program's rights, replaces a file, and says why it cannot."""
+    (gate.folder / "folder").mkdir()
+    done = gate("run", "--report", "json=report.json", "--", gate.fixtures / "profiled.exe", "own")
+    check(done.returncode == 0, f"exit code {done.returncode}", done)
+    contains(done.stdout, "none/own.snapshot: No such file or directory; make its directory writable", "it is no name of a file")
+    check(sorted(path.name for path in gate.folder.iterdir() if "snapshot" in path.name or "tmp" in path.name)
+          == ["own.snapshot", "\u00e4.snapshot"], f"{list(gate.folder.iterdir())}")
+    view = shown(gate, "snapshot", "show", "own.snapshot")
+    check(of_site(view, "(anonymous namespace)::Keep")["blocks"] == 100, "other blocks")
+    report = json.loads((gate.folder / "report.json").read_text())
+    check(report["verdict"] == "pass", "a snapshot changes the verdict")
+
+
+@scenario
+def too_much_is_told_by_whom(gate):
+    """A test over a limit on what it does is recorded, to tell who made it."""
+    limits = {"component": "gate", "tests": ["Gate.*"], "limits": {"test": {"temporary": {"blocks": 0}}}}
+    write(gate.folder, "gate.leakgate.json", limits)
+    done = gate.run("suite.exe", "--budgets", "gate.leakgate.json", tests="Gate.Passes", expect=1)
+    contains(done.stderr + done.stdout, "10 B in 1 block allocated for a moment only", "char* Make<10ull>()")
+
+
+@scenario
+def files_of_each_system_are_read(gate):
+    """Those that tests/unit/snapshot/view/other_system_test.cpp tells of. Bundles have names, also of programs that are nowhere."""
+    for system in ("linux", "windows"):
+        for ending in (".zip", ".recording"):
+            shutil.copy(FILES / (system + ending), gate.folder)
+        view = shown(gate, "snapshot", "show", f"{system}.zip/{system}.snapshot")
+        kept = of_site(view, "keep")
+        check((kept["bytes"], kept["blocks"], kept["place"]) == (49 * 333, 49, "/tmp/demo/keeps.c:5"), f"{kept}")
+        view = shown(gate, "recording", "show", system + ".recording")
+        kept = [row["outstanding"]["blocks"] for row in rows(view, "site") if row["total"]["bytes"] == 50 * 333]
+        check(kept == [49], f"{kept}")
 
 
 @scenario

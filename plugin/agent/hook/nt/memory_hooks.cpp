@@ -47,12 +47,14 @@ AddressRange AllocationWith(void* address) {
   return {begin, end};
 }
 
-// One call that may be recorded. The program's last error stays as the system leaves it.
+// One call that may be recorded; none is once the system has ended all other threads: one of
+// them may have left the table half changed. The program's last error stays as the system leaves
+// it.
 class MemoryCall {
  public:
   MemoryCall(void* process, const CallerFrame& caller) : caller_(caller) {
     const LastErrorKeeper keeper;
-    is_recorded_ = IsOwn(process) && RecordsMappings(caller.pc);
+    is_recorded_ = IsOwn(process) && !AreOtherThreadsGone() && RecordsMappings(caller.pc);
   }
 
   void BeforeMapping() const {
