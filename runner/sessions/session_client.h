@@ -1,4 +1,4 @@
-// What commands ask runs (run/run_server.h) and session owners (linux/session_owner.h). Each call
+// What commands ask runs (run/run_server.h) and session owners (session_owner.h). Each call
 // opens a connection of its own.
 #pragma once
 
