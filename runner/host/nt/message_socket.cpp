@@ -179,7 +179,7 @@ Unexpected DoesNotAnswer(std::string_view peer, DWORD error) {
 }
 
 PeerReply AskOne(const PeerQuestion& question) {
-  constexpr milliseconds kToConnect(500);
+  constexpr milliseconds kToConnect(2000);  // a run has one client at a time
   constexpr milliseconds kToAnswer(2000);
   PeerReply reply;
   const UniqueFd pipe = ConnectToPipe(question.name, kToConnect);

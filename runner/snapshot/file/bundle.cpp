@@ -77,7 +77,10 @@ bool IsBundle(const fs::path& path) {
 std::optional<std::pair<fs::path, std::string>> SplitBundlePath(const fs::path& path) {
   std::error_code unknown;
   if (fs::exists(path, unknown)) return std::nullopt;
-  const std::string text = PathText(path);
+  // With all of its slashes: the name of a snapshot may begin with one.
+  const std::u8string units = path.u8string();
+  std::string text(units.begin(), units.end());
+  if (kFoldsNames) std::replace(text.begin(), text.end(), '\\', '/');
   for (std::size_t at = text.find('/', 1); at != std::string::npos; at = text.find('/', at + 1)) {
     const fs::path bundle = PathOf(text.substr(0, at));
     if (fs::is_directory(bundle, unknown)) continue;
