@@ -35,7 +35,7 @@ inline constexpr std::uint64_t kRegionMagic = 0x6574'6167'6b61'656cULL;  // "lea
 // request, through the mailbox. Version 8 has stack_events, and frees by stack. In version 7,
 // tracing may begin and end while the process runs (attached_at_ns, kDetached), and there are
 // mappings and measuring windows.
-inline constexpr std::uint32_t kLayoutVersion = 17;
+inline constexpr std::uint32_t kLayoutVersion = 18;
 
 // How many frames of a stack are recorded: the agent has room for kMaxStackDepth, and the runner
 // asks for kDefaultStackDepth unless the user gives another number.
@@ -48,8 +48,9 @@ enum class AgentState : std::uint32_t { kAbsent = 0, kTracing = 1, kFailed = 2 }
 // Why the agent did not start to trace.
 enum class AgentFailure : std::uint32_t {
   kNone = 0,
-  kNoMemory = 1,      // the region or the agent's tables could not be mapped
-  kCanaryUnseen = 2,  // a block allocated as a trial was not recorded
+  kNoMemory = 1,          // the region or the agent's tables could not be mapped
+  kCanaryUnseen = 2,      // a block allocated as a trial was not recorded
+  kEntriesNotHooked = 3,  // the program's own allocator could not be led to the agent
 };
 
 // How the agent learns where tests begin and end.
@@ -485,6 +486,8 @@ inline constexpr std::uint32_t kMaxOwnRanges = 1U << 14;
 
 namespace region_offset {
 inline constexpr std::uint64_t kHeader = 0;
+// What EntryHooks (entry_hooks.h) needs lies behind the header.
+inline constexpr std::uint64_t kEntryHooks = 4096;
 inline constexpr std::uint64_t kMailbox = kMappingAlignment;
 inline constexpr std::uint64_t kWindows = kMailbox + sizeof(Mailbox);
 inline constexpr std::uint64_t kThreads = kWindows + kMaxWindows * sizeof(WindowRecord);

@@ -283,6 +283,8 @@ constexpr FrameworkRule kRules[] = {
     {"allocator.start-up", kLibraryStartUp, "libtcmalloc_minimal_debug", kAllocatorStartUp},
     {"allocator.start-up", kLibraryStartUp, "libjemalloc", kAllocatorStartUp},
     {"allocator.start-up", kLibraryStartUp, "libmimalloc", kAllocatorStartUp},
+    {"allocator.start-up", kInitialiser, "TCMallocGuard::TCMallocGuard", kAllocatorStartUp},
+    {"allocator.start-up", kInitialiser, "MallocExtension::Register", kAllocatorStartUp},
 };
 
 }  // namespace
@@ -310,6 +312,8 @@ std::string_view Describe(FrameworkMatch match) {
     case kLibraryStartUp:
       return "allocated as this library is loaded with the program, with no code on the stack but "
              "its own and the runtime's";
+    case kInitialiser:
+      return "allocated by this static initialiser, and what it calls";
   }
   return "";
 }

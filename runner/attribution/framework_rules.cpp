@@ -247,6 +247,28 @@ const FrameworkRule* MatchStartUp(Frames stack, UnwindEnd end) {
   return FindRule(FrameworkMatch::kLibraryStartUp, LibraryName(library));
 }
 
+// The outermost function that is not the C library's, or the compiler's around the static
+// initialisers of the same module.
+const FrameworkRule* MatchInitialiser(Frames stack, UnwindEnd end) {
+  const bool is_whole = end == UnwindEnd::kOutermost || end == UnwindEnd::kNoUnwindInfo;
+  if (!is_whole) return nullptr;
+  std::string_view initialised;
+  for (auto frame = stack.rbegin(); frame != stack.rend(); ++frame) {
+    if (IsRuntimeModule(frame->module) || IsOfCLibrary(*frame) || frame->function == "_start") {
+      continue;
+    }
+    if (!initialised.empty() && initialised != frame->module) return nullptr;
+    const bool is_compilers =
+        frame->function.starts_with("_GLOBAL__sub_I") ||
+        frame->function.starts_with("__static_initialization_and_destruction_");
+    if (!is_compilers) {
+      return FindRule(FrameworkMatch::kInitialiser, QualifiedNameOf(frame->function));
+    }
+    initialised = frame->module;
+  }
+  return nullptr;
+}
+
 // By its library, or linked in.
 bool IsOfDebugRuntime(const Frame& frame) {
   return FileNameIn(frame.module) == "ucrtbased.dll" || frame.function.ends_with("_dbg") ||
@@ -280,6 +302,7 @@ std::optional<std::string> MatchFrameworkRule(const std::vector<Frame>& stack, U
   if (rule == nullptr) rule = MatchCLibrary(frames);
   if (rule == nullptr) rule = MatchCppRuntime(frames);
   if (rule == nullptr) rule = MatchStartUp(frames, end);
+  if (rule == nullptr) rule = MatchInitialiser(frames, end);
   if (rule == nullptr) return std::nullopt;
   return std::string(rule->name);
 }

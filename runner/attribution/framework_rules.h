@@ -22,7 +22,7 @@
 namespace leakgate {
 
 // Raise it whenever a rule is added, removed or changed.
-inline constexpr int kFrameworkRulesVersion = 8;
+inline constexpr int kFrameworkRulesVersion = 9;
 
 // The function of a stack with which a rule's `function` is compared.
 enum class FrameworkMatch {
@@ -35,6 +35,7 @@ enum class FrameworkMatch {
   kCppRuntimeFunction,  // a function of the C++ runtime, if only the runtime is within it
   kRuntimeStartUp,      // none; the whole stack must be the runtime's
   kLibraryStartUp,      // the library's name; the rest of the stack must be the runtime's
+  kInitialiser,         // the outermost function that is not the C library's
 };
 
 struct FrameworkRule {

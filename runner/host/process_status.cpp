@@ -53,6 +53,9 @@ std::string AgentFailureText(AgentFailure failure) {
   switch (failure) {
     case AgentFailure::kNoMemory:
       return "the agent could not map its tables; raise the limit on address space (ulimit -v)";
+    case AgentFailure::kEntriesNotHooked:
+      return "its own allocator could not be led to the agent; let its code be changed before it "
+             "runs (SELinux: execmod), or link the allocator as a shared library";
     case AgentFailure::kCanaryUnseen:
       return "a trial allocation was not recorded: the program's malloc is not the agent's; link "
              "no allocator into the executable, and preload none in front of the agent";

@@ -48,6 +48,7 @@ struct ImageInspection {
   // changing what the program does. The listener needs no stream.
   std::optional<std::string> stream_problem;
   bool is_of_other_processor = false;
+  bool has_own_allocator = false;  // in the executable
 };
 
 // Whether `image` has the name of a dynamic linker, which can be started to run another program

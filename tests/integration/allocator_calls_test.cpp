@@ -14,37 +14,42 @@ class AllocatorCallsTest : public BothModes {
   }
 };
 
+// As a shared library, and linked into the program.
 TEST_P(AllocatorCallsTest, TellsWhatJemallocsFunctionsLeave) {
-  const std::string fixture = "jemalloc_calls";
   const auto place = [](const std::string& marker) {
     return PlaceOf("jemalloc_calls.cpp", marker);
   };
-  for (const std::string test :
-       {"Freed.ByDallocx", "Freed.BySdallocx", "Freed.ByFree", "Freed.AfterRallocx",
-        "Freed.AfterXallocx", "Symbols.OfOtherAllocatorsAreNotThere"}) {
-    EXPECT_EQ(OutcomeOfTest(fixture, test), Pass()) << test;
+  for (const std::string fixture : {"jemalloc_calls", "jemalloc_calls_inside"}) {
+    for (const std::string test :
+         {"Freed.ByDallocx", "Freed.BySdallocx", "Freed.ByFree", "Freed.AfterRallocx",
+          "Freed.AfterXallocx", "Symbols.OfOtherAllocatorsAreNotThere"}) {
+      EXPECT_EQ(OutcomeOfTest(fixture, test), Pass()) << fixture << " " << test;
+    }
+    EXPECT_EQ(OutcomeOfTest(fixture, "Left.ByMallocx"),
+              OverBudget({Left(511, "malloc", "ByMallocx", place("mallocx"))}));
+    EXPECT_EQ(OutcomeOfTest(fixture, "Left.ByRallocx"),
+              OverBudget({Left(5120, "realloc", "ByRallocx", place("rallocx"))}));
+    EXPECT_EQ(OutcomeOfTest(fixture, "Left.ByXallocxThatFails"),
+              OverBudget({Left(513, "malloc", "ByXallocxThatFails", place("before xallocx"))}));
   }
-  EXPECT_EQ(OutcomeOfTest(fixture, "Left.ByMallocx"),
-            OverBudget({Left(511, "malloc", "ByMallocx", place("mallocx"))}));
-  EXPECT_EQ(OutcomeOfTest(fixture, "Left.ByRallocx"),
-            OverBudget({Left(5120, "realloc", "ByRallocx", place("rallocx"))}));
-  EXPECT_EQ(OutcomeOfTest(fixture, "Left.ByXallocxThatFails"),
-            OverBudget({Left(513, "malloc", "ByXallocxThatFails", place("before xallocx"))}));
 }
 
 TEST_P(AllocatorCallsTest, TellsWhatTcmallocsFunctionsLeave) {
-  for (const std::string test : {"Freed.ByFreeSized", "Freed.ByDeleteSized", "Freed.ByFree",
-                                 "Left.Nothing", "Symbols.OfOtherAllocatorsAreNotThere"}) {
-    EXPECT_EQ(OutcomeOfTest("tcmalloc_calls", test), Pass()) << test;
+  for (const std::string fixture : {"tcmalloc_calls", "tcmalloc_calls_inside"}) {
+    for (const std::string test : {"Freed.ByFreeSized", "Freed.ByDeleteSized", "Freed.ByFree",
+                                   "Left.Nothing", "Symbols.OfOtherAllocatorsAreNotThere"}) {
+      EXPECT_EQ(OutcomeOfTest(fixture, test), Pass()) << fixture << " " << test;
+    }
+    EXPECT_EQ(
+        OutcomeOfTest(fixture, "Left.ByMalloc"),
+        OverBudget({Left(511, "malloc", "ByMalloc", PlaceOf("tcmalloc_calls.cpp", "tc_malloc"))}));
   }
-  EXPECT_EQ(
-      OutcomeOfTest("tcmalloc_calls", "Left.ByMalloc"),
-      OverBudget({Left(511, "malloc", "ByMalloc", PlaceOf("tcmalloc_calls.cpp", "tc_malloc"))}));
 }
 
 // The libraries make blocks of their own before main, which nobody frees.
 TEST_P(AllocatorCallsTest, PassesAnEmptyTestWithAnAllocatorsLibrary) {
-  for (const std::string fixture : {"tcmalloc_calls", "jemalloc_calls"}) {
+  for (const std::string fixture :
+       {"tcmalloc_calls", "jemalloc_calls", "tcmalloc_calls_inside", "jemalloc_calls_inside"}) {
     const GatedRun run = RunByDefault(
         {Fixture(fixture), "--gtest_filter=Left.Nothing:Symbols.OfOtherAllocatorsAreNotThere"});
     EXPECT_EQ(run.command.exit_code, 0) << run.command.standard_output;

@@ -57,9 +57,14 @@ INSTANTIATE_TEST_SUITE_P(, DoctorRefusalTest,
                          testing::Values(Refused{"static", "it is statically linked"},
                                          Refused{"32bit", "it is built for 32-bit x86"},
                                          Refused{"gcc_asan", "it is built with AddressSanitizer"},
-                                         Refused{"own_malloc",
+                                         Refused{"ifunc_malloc",
                                                  "it defines malloc in its own executable"}),
                          [](const auto& test) { return std::string(test.param.name); });
+
+TEST(DoctorTest, TellsOfAnAllocatorInTheProgram) {
+  const CommandResult result = RunCommand(Doctor(LaunchImage("tcmalloc_inside")));
+  EXPECT_THAT(result.standard_output, HasSubstr("whose functions are led to the agent"));
+}
 
 TEST(DoctorTest, RefusesASetUidFile) {
   const TemporaryDirectory directory;

@@ -8,7 +8,8 @@ namespace leakgate::test {
 namespace {
 
 // Every way to allocate is seen, with its exact size, kind and line: with the
-// C library's allocator and with tcmalloc as a shared library.
+// C library's allocator, with tcmalloc as a shared library, and with allocators linked into the
+// program.
 
 class KindsTest : public BothModes {};
 
@@ -57,7 +58,8 @@ TEST_P(KindsTest, PassesWhatIsFreedByAnyFormOfFreeAndPlacementNew) {
 
 INSTANTIATE_TEST_SUITE_P(Allocators, KindsTest,
                          testing::Values("untouched", "listener", "tcmalloc_untouched",
-                                         "tcmalloc_minimal_listener"),
+                                         "tcmalloc_minimal_listener", "tcmalloc_inside_untouched",
+                                         "tcmalloc_inside_listener", "jemalloc_inside_untouched"),
                          [](const testing::TestParamInfo<std::string>& mode) {
                            return mode.param;
                          });

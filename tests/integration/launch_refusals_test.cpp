@@ -61,10 +61,7 @@ INSTANTIATE_TEST_SUITE_P(
         Image{"gcc_lsan", "it is built with LeakSanitizer", "without -fsanitize=leak"},
         Image{"clang_lsan", "it is built with LeakSanitizer", "without -fsanitize=leak"},
         Image{"clang_msan", "it is built with MemorySanitizer", "without -fsanitize=memory"},
-        Image{"own_malloc", "it defines malloc in its own executable", "as a shared library"},
-        Image{"own_malloc_stripped", "it defines malloc", "as a shared library"},
-        Image{"ifunc_malloc", "it defines malloc", "as a shared library"},
-        Image{"tcmalloc_inside", "it defines malloc", "link the allocator as a shared library"}),
+        Image{"ifunc_malloc", "it defines malloc in its own executable", "as a shared library"}),
     [](const auto& test) { return std::string(test.param.name); });
 
 class LaunchAcceptedTest : public testing::TestWithParam<const char*> {};
@@ -75,7 +72,8 @@ TEST_P(LaunchAcceptedTest, IsTraced) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, LaunchAcceptedTest,
-                         testing::Values("dynamic", "gcc_ubsan", "clang_ubsan"));
+                         testing::Values("dynamic", "gcc_ubsan", "clang_ubsan", "own_malloc",
+                                         "own_malloc_stripped", "tcmalloc_inside"));
 
 // Unusual, and traced as any other.
 class LaunchUnusualImageTest : public testing::TestWithParam<const char*> {};

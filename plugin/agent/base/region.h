@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "common/entry_hooks.h"
 #include "common/region_layout.h"
 #include "plugin/agent/base/visibility.h"
 
@@ -27,6 +28,7 @@ struct Region {
   }
 
   RegionHeader& header() const { return At<RegionHeader>(region_offset::kHeader); }
+  const EntryHooks& entry_hooks() const { return At<EntryHooks>(region_offset::kEntryHooks); }
   Mailbox& mailbox() const { return At<Mailbox>(region_offset::kMailbox); }
   WindowRecord* windows() const { return &At<WindowRecord>(region_offset::kWindows); }
   ThreadRecord* threads() const { return &At<ThreadRecord>(region_offset::kThreads); }

@@ -40,20 +40,31 @@ class AllocatorGuard {
  public:
   AllocatorGuard() {
     if (!g_host.allocator_is_foreign || !IsTracing() || !EnsureThread()) return;
-    before_ = t_thread.activity;
     is_held_ = true;
-    t_thread.SetActivity(Activity::kAllocator);
+    t_thread.EnterAllocator();
   }
   ~AllocatorGuard() {
-    if (is_held_) t_thread.SetActivity(before_);
+    if (is_held_) t_thread.LeaveAllocator();
   }
   AllocatorGuard(const AllocatorGuard&) = delete;
   AllocatorGuard& operator=(const AllocatorGuard&) = delete;
 
  private:
-  Activity before_ = Activity::kUnknown;
   bool is_held_ = false;
 };
+
+// Returns what `forward` returns, with the guard held. If that throws, the guard is released by the
+// frame's personality (interpose_new.cpp): a cleanup of C++ would need the program's C++ runtime,
+// which may be linked into its executable.
+template <typename Forward>
+__attribute__((noinline)) void* GuardedThrowing(const Forward& forward) {
+  asm volatile(".cfi_personality 0x1b, leakgate_release_allocator_guard");
+  const bool is_held = g_host.allocator_is_foreign && IsTracing() && EnsureThread();
+  if (is_held) t_thread.EnterAllocator();
+  void* const block = forward();
+  if (is_held) t_thread.LeaveAllocator();
+  return block;
+}
 
 // How much to request from the host's allocator. A foreign one must allocate at least two granules
 // of the live map, which glibc's blocks always cover.

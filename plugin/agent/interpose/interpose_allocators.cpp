@@ -1,5 +1,7 @@
 // The functions that only some allocators have. Sized frees are forwarded without the size, because
 // the block may be larger than the program knows (AskedOf).
+#include <cstring>
+
 #include "plugin/agent/interpose/allocator_calls.h"
 #include "plugin/agent/interpose/interpose.h"
 #include "plugin/agent/linux/call_slots.h"
@@ -150,6 +152,19 @@ void Take(Function*& function, std::size_t call) {
 }  // namespace
 
 namespace leakgate::agent {
+
+void* HookAllocatorCall(const char* name, void* host) {
+  for (Redirection& call : g_calls) {
+    if (std::strcmp(call.name, name) != 0) continue;
+    call.host = host;
+    Take(g_allocator.mallocx, kMallocx);
+    Take(g_allocator.rallocx, kRallocx);
+    Take(g_allocator.xallocx, kXallocx);
+    Take(g_allocator.dallocx, kDallocx);
+    return call.ours;
+  }
+  return nullptr;
+}
 
 void RedirectAllocatorCalls() {
   FindHosts(g_calls);

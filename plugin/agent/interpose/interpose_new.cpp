@@ -1,21 +1,25 @@
 // operator new and delete, in every form. If the runtime's operators would only call malloc and
 // free, these are called directly: one interposed call, not two.
 //
-// This file is compiled with exceptions, so that the allocator guard is undone when a foreign
-// operator new throws. The functions of the C++ runtime that this needs are weak symbols: a program
-// without the runtime never calls these operators.
+// A foreign operator new may throw through the agent's frames, which have no cleanups of C++'s.
 #include <atomic>
 #include <new>
 
 #include "plugin/agent/interpose/interpose.h"
 
-asm(".weak __gxx_personality_v0");
-asm(".weak _Unwind_Resume");
-asm(".weak _ZSt9terminatev");
-
 using namespace leakgate::agent;
 using leakgate::AllocationKind;
 using leakgate::FreeKind;
+
+// Called by the unwinder for each frame of GuardedThrowing that an exception leaves; the parameters
+// are those of _Unwind_Personality_Fn in the Itanium C++ ABI.
+extern "C" LEAKGATE_INTERNAL int leakgate_release_allocator_guard(int, int actions, std::uint64_t,
+                                                                  void*, void*) {
+  constexpr int kCleanupPhase = 2;
+  constexpr int kContinueUnwind = 8;
+  if ((actions & kCleanupPhase) != 0 && t_thread.allocator_calls != 0) t_thread.LeaveAllocator();
+  return kContinueUnwind;
+}
 
 namespace {
 
@@ -72,7 +76,8 @@ struct New {
     const auto host = [=](std::size_t asked) { return kHost(asked, rest...); };
     const bool traces = CurrentRoute() == Route::kTrace;
     if (traces && g_host.operators == OperatorSource::kAllocator) {
-      return Traced(kKind, bytes, caller, host);
+      void* const block = GuardedThrowing([&] { return host(AskedOf(bytes)); });
+      return RecordAnyAllocation(block, bytes, kKind, caller);
     }
     if (OnlyCallsMalloc()) {
       void* const block = traces ? Traced(kKind, bytes, caller, like) : like(bytes);

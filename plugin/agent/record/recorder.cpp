@@ -275,6 +275,7 @@ FreeError ErrorOf(Recording recording, FreeErrorKind kind, void* block, const Fr
 
 void NoteMismatch(Recording recording, void* block, const FreeCall& call,
                   const LiveRecord& record) {
+  if (g_host.frees_any_kind) return;
   FreeError error = ErrorOf(recording, FreeErrorKind::kMismatched, block, call);
   if (!IsSureMismatch(error.free_stack, record.stack)) return;
   error.allocation_stack = record.stack;

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "common/entry_hooks.h"
 #include "plugin/agent/base/spin_lock.h"
 #include "plugin/agent/host/host_functions.h"
 
@@ -13,21 +14,10 @@
 #define LEAKGATE_OTHER_ENTRY(symbol) \
   {.name = #symbol, .ours = reinterpret_cast<void*>(&Ours_##symbol), .family = kOther},
 
-#define LEAKGATE_MALLOCS(apply)                                                                    \
-  apply(malloc) apply(free) apply(calloc) apply(realloc) apply(reallocarray) apply(memalign)       \
-      apply(aligned_alloc) apply(posix_memalign) apply(valloc) apply(pvalloc) apply(__libc_malloc) \
-          apply(__libc_free) apply(__libc_calloc) apply(__libc_realloc) apply(__libc_memalign)     \
-              apply(__libc_valloc) apply(__libc_pvalloc)
-#define LEAKGATE_OPERATORS(apply)                                                             \
-  apply(_Znwm) apply(_Znam) apply(_ZnwmRKSt9nothrow_t) apply(_ZnamRKSt9nothrow_t)             \
-      apply(_ZnwmSt11align_val_t) apply(_ZnamSt11align_val_t)                                 \
-          apply(_ZnwmSt11align_val_tRKSt9nothrow_t) apply(_ZnamSt11align_val_tRKSt9nothrow_t) \
-              apply(_ZdlPv) apply(_ZdaPv) apply(_ZdlPvm) apply(_ZdaPvm)                       \
-                  apply(_ZdlPvRKSt9nothrow_t) apply(_ZdaPvRKSt9nothrow_t)                     \
-                      apply(_ZdlPvSt11align_val_t) apply(_ZdaPvSt11align_val_t)               \
-                          apply(_ZdlPvmSt11align_val_t) apply(_ZdaPvmSt11align_val_t)         \
-                              apply(_ZdlPvSt11align_val_tRKSt9nothrow_t)                      \
-                                  apply(_ZdaPvSt11align_val_tRKSt9nothrow_t)
+#define LEAKGATE_MALLOCS(apply)                                                      \
+  LEAKGATE_MALLOC_NAMES(apply)                                                       \
+  apply(__libc_malloc) apply(__libc_free) apply(__libc_calloc) apply(__libc_realloc) \
+      apply(__libc_memalign) apply(__libc_valloc) apply(__libc_pvalloc)
 #define LEAKGATE_OTHERS(apply)                                                                 \
   apply(pthread_create) apply(dlclose) apply(exit) apply(_exit) apply(_Exit) apply(quick_exit) \
       apply(execve) apply(execv) apply(execvp) apply(execvpe) apply(execl) apply(execlp)       \
@@ -37,7 +27,7 @@
                       apply(syscall) apply(dlopen) apply(dlmopen) apply(dlsym)
 
 LEAKGATE_MALLOCS(LEAKGATE_OURS)
-LEAKGATE_OPERATORS(LEAKGATE_OURS)
+LEAKGATE_OPERATOR_NAMES(LEAKGATE_OURS)
 LEAKGATE_OTHERS(LEAKGATE_OURS)
 
 namespace leakgate::agent {
@@ -46,8 +36,8 @@ namespace {
 constexpr auto kAllocation = Redirection::Family::kAllocation;
 constexpr auto kOther = Redirection::Family::kOther;
 
-Redirection g_functions[] = {LEAKGATE_MALLOCS(LEAKGATE_ENTRY) LEAKGATE_OPERATORS(LEAKGATE_ENTRY)
-                                 LEAKGATE_OTHERS(LEAKGATE_OTHER_ENTRY)};
+Redirection g_functions[] = {LEAKGATE_MALLOCS(LEAKGATE_ENTRY) LEAKGATE_OPERATOR_NAMES(
+    LEAKGATE_ENTRY) LEAKGATE_OTHERS(LEAKGATE_OTHER_ENTRY)};
 
 constexpr std::size_t kFunctions = sizeof(g_functions) / sizeof(g_functions[0]);
 static_assert(kFunctions <= kMostRedirections);
@@ -90,6 +80,15 @@ RedirectedSlots RedirectDeeplyBound() {
       RedirectSlots(functions, Redirect::kToAgent, {.first = g_host.first_modules.end});
   g_lock.Unlock();
   return slots;
+}
+
+void* AgentsFunction(const char* name) {
+  for (const Redirection& function : g_functions) {
+    if (function.family == kAllocation && std::strcmp(function.name, name) == 0) {
+      return function.ours;
+    }
+  }
+  return nullptr;
 }
 
 void* AgentsMalloc(const char* name) {

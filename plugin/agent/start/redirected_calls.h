@@ -18,6 +18,9 @@ RedirectedSlots RedirectInterposed(Redirect to);
 // agent was loaded first, and the host's functions are resolved.
 RedirectedSlots RedirectDeeplyBound();
 
+// Returns the agent's function of this name that allocates or frees; nullptr if there is none.
+[[nodiscard]] void* AgentsFunction(const char* name);
+
 // Returns the agent's function of the malloc family with this name; nullptr if there is none.
 [[nodiscard]] void* AgentsMalloc(const char* name);
 

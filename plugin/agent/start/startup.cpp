@@ -24,6 +24,7 @@
 #include "plugin/agent/record/recorder.h"
 #include "plugin/agent/record/stack_table.h"
 #include "plugin/agent/record/thread_start.h"
+#include "plugin/agent/start/entry_hooks.h"
 #include "plugin/agent/threads/thread_state.h"
 #include "plugin/agent/unwind/module_table.h"
 #include "plugin/agent/windows/allowances.h"
@@ -159,6 +160,7 @@ void StartTracing(int region_fd, TracingBegin begin) {
   if (begin == TracingBegin::kAttached) {
     g_region.header().attached_at_ns.store(WallTime(), std::memory_order_relaxed);
   }
+  if (!HookEntries()) return Fail(AgentFailure::kEntriesNotHooked);
   OpenProgramWindow();
   if (!SwitchOn(g_region.header().stack_events, EventsAsked())) {
     return Fail(AgentFailure::kNoMemory);

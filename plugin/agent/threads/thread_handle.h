@@ -24,6 +24,8 @@ struct ThreadHandle {
   ThreadState* ready = nullptr;
   ThreadState* state = nullptr;
   Activity activity = Activity::kUnknown;
+  Activity before_allocator = Activity::kUnknown;  // that of the outermost call of the allocator
+  std::uint16_t allocator_calls = 0;               // in which the thread is, one in the other
 
   bool IsRecording() const {
     return activity == Activity::kRecording || (activity == Activity::kHost && ready == nullptr);
@@ -31,6 +33,16 @@ struct ThreadHandle {
   void SetActivity(Activity now) {
     activity = now;
     ready = now == Activity::kHost ? state : nullptr;
+  }
+
+  // The activity is kAllocator between the two.
+  void EnterAllocator() {
+    if (allocator_calls++ != 0) return;
+    before_allocator = activity;
+    SetActivity(Activity::kAllocator);
+  }
+  void LeaveAllocator() {
+    if (--allocator_calls == 0) SetActivity(before_allocator);
   }
 };
 

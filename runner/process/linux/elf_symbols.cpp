@@ -16,6 +16,13 @@ std::string_view TextsIn(Elf* elf, std::size_t section) {
 
 }  // namespace
 
+ElfFile OpenElfFile(const UniqueFd& file) {
+  elf_version(EV_CURRENT);
+  ElfFile elf(elf_begin(file.get(), ELF_C_READ_MMAP, nullptr));
+  if (elf != nullptr && elf_kind(elf.get()) != ELF_K_ELF) elf.reset();
+  return elf;
+}
+
 ElfSymbols FindSymbols(Elf* elf, std::uint32_t type) {
   if (elf == nullptr || gelf_getclass(elf) != ELFCLASS64) return {};
   for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {

@@ -7,10 +7,21 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 
+#include "runner/base/descriptors.h"
+
 namespace leakgate {
+
+struct ElfEnd {
+  void operator()(Elf* elf) const { elf_end(elf); }
+};
+using ElfFile = std::unique_ptr<Elf, ElfEnd>;
+
+// Returns null if it is no ELF file. The file must stay open.
+[[nodiscard]] ElfFile OpenElfFile(const UniqueFd& file);
 
 // A table of symbols, with the texts of their names. It is part of the `Elf` that it was found in.
 struct ElfSymbols {

@@ -16,15 +16,11 @@
 #include "runner/arch/processor.h"
 #include "runner/base/descriptors.h"
 #include "runner/base/regular_file.h"
+#include "runner/process/entry_hooks.h"
 #include "runner/process/linux/elf_symbols.h"
 
 namespace leakgate {
 namespace {
-
-struct ElfEnd {
-  void operator()(Elf* elf) const { ::elf_end(elf); }
-};
-using ElfFile = std::unique_ptr<Elf, ElfEnd>;
 
 struct Sanitizer {
   std::string_view init_symbol;
@@ -240,19 +236,20 @@ std::optional<std::string> RefuseFormat(const ElfFacts& facts) {
   return std::nullopt;
 }
 
-std::optional<std::string> RefuseAllocator(const ElfFacts& facts) {
+std::optional<std::string> RefuseAllocator(const ElfFacts& facts, const UniqueFd& file) {
   if (!facts.sanitizer.empty()) {
     return fmt::format(
         "it is built with {}, which replaces malloc itself; gate a build without "
         "-fsanitize={}",
         facts.sanitizer, facts.sanitizer_option);
   }
-  if (facts.defines_malloc) {
-    return "it defines malloc in its own executable (a linked-in tcmalloc or jemalloc?), so its "
-           "allocations cannot be seen; link the allocator as a shared library, or leave it out "
-           "of the test build";
-  }
-  return std::nullopt;
+  if (!facts.defines_malloc) return std::nullopt;
+  const Expected<void> is_hookable = RequireEntryHooks(file);
+  if (is_hookable) return std::nullopt;
+  return fmt::format(
+      "it defines malloc in its own executable (a linked-in tcmalloc or jemalloc?), and {}; link "
+      "the allocator as a shared library, or leave it out of the test build",
+      is_hookable.error().message);
 }
 
 bool NeedsLibrary(const ElfFacts& facts, std::string_view beginning) {
@@ -272,14 +269,6 @@ std::optional<std::string> FindStreamProblem(const ElfFacts& facts, LinkedFramew
       "tests begin; link leakgate::listener, which needs no stream",
       instead.empty() ? "it does not call the C library's own functions of sockets"
                       : fmt::format("it has a {} of its own (a mock?)", instead));
-}
-
-// Returns null if it is no ELF file.
-ElfFile OpenElfFile(const UniqueFd& file) {
-  ::elf_version(EV_CURRENT);
-  ElfFile elf(::elf_begin(file.get(), ELF_C_READ_MMAP, nullptr));
-  if (elf != nullptr && ::elf_kind(elf.get()) != ELF_K_ELF) elf.reset();
-  return elf;
 }
 
 ElfFacts FactsOf(Elf* elf) {
@@ -311,12 +300,18 @@ ImageInspection Inspect(const std::filesystem::path& image, const UniqueFd& file
   const ElfFacts facts = FactsOf(elf.get());
   ImageInspection inspection;
   inspection.is_of_other_processor = facts.is_elf && !facts.is_of_this_processor;
+  inspection.has_own_allocator = facts.defines_malloc;
   inspection.refusal_of_running = RefuseFormat(facts);
-  if (!inspection.refusal_of_running) inspection.refusal_of_running = RefuseAllocator(facts);
+  if (!inspection.refusal_of_running) inspection.refusal_of_running = RefuseAllocator(facts, file);
+  if (!inspection.refusal_of_running && facts.defines_malloc) {
+    inspection.refusal_of_running =
+        "it defines malloc in its own executable, whose code is changed only before it runs; start "
+        "it by leakgate";
+  }
   inspection.refusal = RefuseLinker(image);
   if (!inspection.refusal) inspection.refusal = RefuseFormat(facts);
   if (!inspection.refusal) inspection.refusal = RefuseRights(file);
-  if (!inspection.refusal) inspection.refusal = RefuseAllocator(facts);
+  if (!inspection.refusal) inspection.refusal = RefuseAllocator(facts, file);
   if (elf != nullptr) {
     inspection.linked = FindFramework(
         {.has_constant = [&](std::string_view text) { return HasConstant(elf.get(), text); },

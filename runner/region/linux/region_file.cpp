@@ -6,7 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstring>
+
 #include "runner/base/descriptors.h"
+#include "runner/process/entry_hooks.h"
 
 namespace leakgate {
 namespace {
@@ -38,6 +41,12 @@ Expected<std::unique_ptr<RegionFile>> RegionFile::Create(const RegionOwner& owne
   file->writable_ = std::move(writable);
 
   file->FillHeader(owner);
+  // Without them, the agent misses its trial allocation, and says so.
+  const Expected<std::unique_ptr<EntryHooks>> hooks = MakeEntryHooks(owner.pid);
+  if (hooks && *hooks != nullptr) {
+    std::memcpy(file->writable_.data() + region_offset::kEntryHooks, hooks->get(),
+                sizeof(EntryHooks));
+  }
 
   LEAKGATE_TRY(EventBuffers::Ask(file->fd_, owner.events));
   LEAKGATE_TRY_ASSIGN(RegionReader reader, RegionReader::Attach(file->fd_));

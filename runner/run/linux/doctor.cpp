@@ -45,9 +45,11 @@ Check CheckImage(const std::string& name, const Expected<ImageInspection>& inspe
   if (inspection->refusal) {
     return {CheckResult::kNo, "program", fmt::format("{}: {}", name, *inspection->refusal)};
   }
-  return {
-      CheckResult::kOk, "program",
-      fmt::format("{}: {}, dynamically linked, no allocator of its own", name, ProcessorName())};
+  return {CheckResult::kOk, "program",
+          fmt::format("{}: {}, dynamically linked, {}", name, ProcessorName(),
+                      inspection->has_own_allocator
+                          ? "with an allocator of its own, whose functions are led to the agent"
+                          : "no allocator of its own")};
 }
 
 // Launches the program and kills it before its first instruction.

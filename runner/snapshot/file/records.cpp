@@ -155,7 +155,7 @@ void VisitFields(auto& fields, Is<SnapshotClosing> auto& closing) {
   fields.Number(closing.window_count);
   fields.Number(closing.thread_count);
   fields.Choice(closing.agent_state, AgentState::kAbsent, AgentState::kFailed);
-  fields.Choice(closing.agent_failure, AgentFailure::kNone, AgentFailure::kCanaryUnseen);
+  fields.Choice(closing.agent_failure, AgentFailure::kNone, AgentFailure::kEntriesNotHooked);
   fields.Choice(closing.program_end, ProgramEnd::kUnseen, ProgramEnd::kImmediate);
   fields.Choice(closing.boundaries, BoundarySource::kNone, BoundarySource::kListener);
   fields.Numbers(closing.drops);

@@ -28,7 +28,7 @@ SnapshotClosing ClosingOf(const RegionReader& region, std::uint32_t current_wind
   closing.window_count = region.WindowCount();
   closing.thread_count = region.ThreadCount();
   closing.agent_state = region.State();
-  closing.agent_failure = std::min(region.Failure(), AgentFailure::kCanaryUnseen);
+  closing.agent_failure = std::min(region.Failure(), AgentFailure::kEntriesNotHooked);
   closing.program_end = std::min(region.End(), ProgramEnd::kImmediate);
   closing.boundaries = region.Boundaries();
   for (std::uint32_t i = 0; i < kDropReasonCount; ++i) {

@@ -395,6 +395,18 @@ TEST(FrameworkRulesTest, MatchesTheStartUpOfAnAllocatorsLibrary) {
             "allocator.start-up");
 }
 
+TEST(FrameworkRulesTest, MatchesTheStartUpOfAnAllocatorThatIsLinkedIn) {
+  const Frame register_it = In("MallocExtension::Register(MallocExtension*)");
+  const Frame guard = In("TCMallocGuard::TCMallocGuard()");
+  EXPECT_EQ(Match({register_it, guard, In("_GLOBAL__sub_I_tcmalloc.cc"),
+                   InLibc("__libc_start_main"), In("_start")}),
+            "allocator.start-up");
+  EXPECT_EQ(Match({register_it, guard, InLibc("__libc_start_main")}), "allocator.start-up");
+  EXPECT_EQ(Match({register_it, guard, In("_GLOBAL__sub_I_pool"), kTestBody}), std::nullopt);
+  EXPECT_EQ(Match({register_it, In("net::Pool::Pool()"), InLibc("__libc_start_main")}),
+            std::nullopt);
+}
+
 TEST(FrameworkRulesTest, MatchesTheStartUpOfALanguagesRuntime) {
   EXPECT_EQ(Match({InLibc("calloc"), InModule("/usr/lib/libobjc.so.4.0.0", "__objc_exec_class"),
                    InLoader("call_init"), InLoader()}),

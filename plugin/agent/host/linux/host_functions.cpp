@@ -19,9 +19,27 @@ constinit HostFunctions g_host{};
 
 namespace {
 
+constinit const EntryHooks* g_hooks = nullptr;  // while UseHookedFunctions runs
+
+// Returns the executable's function of this name, as it was before its entry was hooked.
+void* FindHooked(const char* name) {
+  if (g_hooks == nullptr) return nullptr;
+  for (std::uint32_t i = 0; i < g_hooks->count; ++i) {
+    const EntryHook& hook = g_hooks->hooks[i];
+    if (std::strcmp(kHookedFunctions[hook.function % kHookedFunctionCount], name) == 0) {
+      return reinterpret_cast<void*>(hook.moved);
+    }
+  }
+  return nullptr;
+}
+
 // A direct call of dlsym would lead to the agent's own dlsym.
 template <typename Function>
 void Resolve(Function*& function, const char* name, void* where = RTLD_NEXT) {
+  if (void* const hooked = FindHooked(name); hooked != nullptr) {
+    function = reinterpret_cast<Function*>(hooked);
+    return;
+  }
   const bool is_own_search = g_host.is_late && where == RTLD_NEXT;
   function =
       reinterpret_cast<Function*>(is_own_search ? FindHost(name) : g_host.dlsym(where, name));
@@ -251,6 +269,19 @@ void ResolveHostFunctions() {
   g_host.operators_are_ours = OperatorsAreOurs();
   g_host.operators = FindOperatorSource();
   g_host.is_resolved.store(true, std::memory_order_release);
+}
+
+void UseHookedFunctions(const EntryHooks& hooks) {
+  g_hooks = &hooks;
+  ResolveMalloc();
+  ResolveNew(RTLD_NEXT);
+  ResolveDelete(RTLD_NEXT);
+  g_host.allocator_is_foreign = true;
+  g_host.allocator_begin = 0;
+  g_host.allocator_end = 0;
+  g_host.frees_any_kind = hooks.frees_any_kind != 0;
+  if (FindHooked("_Znwm") != nullptr) g_host.operators = OperatorSource::kAllocator;
+  g_hooks = nullptr;
 }
 
 bool IsNeverUnloaded(const void* address) {

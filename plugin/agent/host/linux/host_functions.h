@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <new>
 
+#include "common/entry_hooks.h"
 #include "plugin/agent/base/visibility.h"
 #include "plugin/agent/linux/call_slots.h"
 
@@ -124,6 +125,7 @@ struct HostFunctions {
   std::uint64_t allocator_end = 0;
   OperatorSource operators = OperatorSource::kNone;
   bool operators_are_ours = false;  // the program itself replaces none of them
+  bool frees_any_kind = false;      // one function frees what several kinds of functions allocate
 };
 
 extern LEAKGATE_INTERNAL HostFunctions g_host;
@@ -167,6 +169,10 @@ void ResolveHostFunctions();
 // unloaded. Returns false if that is not known, as in a process that was already running. REQUIRES:
 // g_host is filled.
 [[nodiscard]] bool IsNeverUnloaded(const void* address);
+
+// From now on, calls of the executable's own allocator are forwarded to the functions as they were
+// before their entries were hooked.
+void UseHookedFunctions(const EntryHooks& hooks);
 
 // Finds the operators of a program that loaded its C++ runtime only later, by dlopen. They are
 // called only when memory is exhausted.

@@ -1,0 +1,74 @@
+// The functions of an allocator that is part of the program's executable: calls of them are bound
+// when it is linked, so the agent cannot stand in front of them by their names. Their first
+// instructions are led to it instead.
+//
+//   malloc:    jmp hook              the program's code, five bytes of it changed
+//   hook:      jmp *slot             slot: the agent's malloc, which calls `moved` for a block
+//   moved:     what stood at malloc; jmp malloc+5
+//
+// The runner, which can read machine code, makes the code for its place near the executable, and
+// writes it to the region before the agent has that. The agent maps it there and changes the
+// functions, as the process begins: no other thread runs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#define LEAKGATE_MALLOC_NAMES(apply)                                                         \
+  apply(malloc) apply(free) apply(calloc) apply(realloc) apply(reallocarray) apply(memalign) \
+      apply(aligned_alloc) apply(posix_memalign) apply(valloc) apply(pvalloc)
+// The names are the Itanium C++ ABI's.
+#define LEAKGATE_OPERATOR_NAMES(apply)                                                        \
+  apply(_Znwm) apply(_Znam) apply(_ZnwmRKSt9nothrow_t) apply(_ZnamRKSt9nothrow_t)             \
+      apply(_ZnwmSt11align_val_t) apply(_ZnamSt11align_val_t)                                 \
+          apply(_ZnwmSt11align_val_tRKSt9nothrow_t) apply(_ZnamSt11align_val_tRKSt9nothrow_t) \
+              apply(_ZdlPv) apply(_ZdaPv) apply(_ZdlPvm) apply(_ZdaPvm)                       \
+                  apply(_ZdlPvRKSt9nothrow_t) apply(_ZdaPvRKSt9nothrow_t)                     \
+                      apply(_ZdlPvSt11align_val_t) apply(_ZdaPvSt11align_val_t)               \
+                          apply(_ZdlPvmSt11align_val_t) apply(_ZdaPvmSt11align_val_t)         \
+                              apply(_ZdlPvSt11align_val_tRKSt9nothrow_t)                      \
+                                  apply(_ZdaPvSt11align_val_tRKSt9nothrow_t)
+// Functions that only some allocators have, and that no other one calls.
+#define LEAKGATE_OTHER_ALLOCATION_NAMES(apply)                                                  \
+  apply(mallocx) apply(rallocx) apply(xallocx) apply(dallocx) apply(sdallocx) apply(free_sized) \
+      apply(free_aligned_sized) apply(tc_free_sized) apply(mi_free_size)                        \
+          apply(mi_free_size_aligned)
+
+namespace leakgate {
+
+#define LEAKGATE_NAME(name) #name,
+inline constexpr const char* kHookedFunctions[] = {
+    LEAKGATE_MALLOC_NAMES(LEAKGATE_NAME) LEAKGATE_OPERATOR_NAMES(LEAKGATE_NAME)
+        LEAKGATE_OTHER_ALLOCATION_NAMES(LEAKGATE_NAME)};
+#undef LEAKGATE_NAME
+inline constexpr std::size_t kHookedFunctionCount =
+    sizeof(kHookedFunctions) / sizeof(kHookedFunctions[0]);
+
+struct EntryHook {
+  std::uint32_t function;  // in kHookedFunctions
+  std::uint32_t
+      patch_bytes;  // of `patch`; 0: another name of the function before, whose patch leads there
+  std::uint64_t address;    // where the program's code changes
+  std::uint64_t slot;       // where the code finds the agent's function
+  std::uint64_t moved;      // the code that does what the function did
+  unsigned char patch[16];  // what is written to `address`
+};
+static_assert(sizeof(EntryHook) == 48);
+
+// In the region, written by the runner before the agent has it.
+struct EntryHooks {
+  static constexpr std::size_t kMost = 64;
+  static constexpr std::size_t kMostCodeBytes = 12288;
+
+  std::uint64_t code_address;  // where `code` is to be mapped; a multiple of the page's size
+  std::uint32_t code_bytes;
+  std::uint32_t count;  // 0: the program has no allocator of its own
+  // 1 if one function frees what several kinds of functions have allocated.
+  std::uint32_t frees_any_kind;
+  std::uint32_t reserved;
+  EntryHook hooks[kMost];
+  unsigned char code[kMostCodeBytes];
+};
+static_assert(kHookedFunctionCount <= EntryHooks::kMost);
+
+}  // namespace leakgate
