@@ -21,7 +21,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ["docs/troubleshooting.md", "docs/budgets.md"]
-SOURCES = ["runner/attach", "runner/attribution/read_suppressions.cpp", "runner/budget", "runner/cli", "runner/host", "runner/judge", "runner/main.cpp",
+SOURCES = ["runner/attach", "runner/attribution/read_suppressions.cpp", "runner/budget", "runner/cli", "runner/heap_tracing", "runner/host", "runner/judge", "runner/main.cpp",
            "runner/process", "runner/reach", "runner/recording/event_recorder.cpp", "runner/recording/file", "runner/report/finding_text.cpp", "runner/report/json",
            "runner/report/report_format.cpp", "runner/report/summary_text.cpp", "runner/results/budgets", "runner/results/find_results.cpp",
            "runner/results/linux", "runner/results/result_text.cpp", "runner/results/merge_verdict.cpp", "runner/results/merged_runs.cpp",
@@ -35,9 +35,15 @@ OTHER_FILES = {"doctor.cpp", "doctor_checks.cpp", "self_test.cpp", "self_test_ch
                "help_text.cpp", "command_prose.cpp", "man_page.cpp",
                "completion_bash.cpp", "completion_zsh.cpp", "completion_fish.cpp",
                "explain.cpp", "documents.cpp", "history_text.cpp",
-               "process_resources.cpp", "budget_init.cpp", "initial_budget.cpp", "installation.cpp", "session_text.cpp",
+               "process_resources.cpp", "budget_init.cpp", "initial_budget.cpp", "installation.cpp", "session_text.cpp", "flag_list.cpp", "tracing_prose.cpp",
                "snapshot_take.cpp"}
 OTHER_TEXTS = {
+    # what a session on Windows has done, a value of the registry, and where it is
+    "leakgate: Windows traces the heaps of {1} that starts from now on\n  have it recorded:  wpr -start Heap -filemode\n"
+    "  end the session:   leakgate session stop {0}", "{} bytes of type {}",
+    "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Image File Execution Options",
+    # a part of a message that says what to do
+    "it has too many bytes", "it is no journal of leakgate's",
     # a part of a message that says what to do
     "another processor (machine 0x{:x})", "of an unknown program",
     # the beginning of a unit

@@ -17,6 +17,9 @@
 #include "runner/cli/commands/run.h"
 #include "runner/cli/help/help_formats.h"
 #include "runner/cli/option_list.h"
+#if LEAKGATE_HEAP_TRACING
+#include "runner/cli/heap_tracing/image_session.h"
+#endif
 #if LEAKGATE_PROFILER
 #include "runner/cli/profiler/commands.h"
 #endif
@@ -34,11 +37,13 @@ template <typename Command>
 
 // A command line comes to one of these. Each command's file declares its options, checks them
 // together, and executes the command.
-using Command =
-    WithProfiler<RunCommand, AdoptCommand, DoctorCommand, FrameworkCommand, PrintCommand,
-                 ShowPageCommand, WriteManPagesCommand, BudgetCheckCommand, BudgetInitCommand,
-                 BudgetRatchetCommand, ExplainCommand, MergeCommand, HistoryAddCommand,
-                 HistoryShowCommand, HistoryTrendCommand>;
+using Command = WithProfiler<
+#if LEAKGATE_HEAP_TRACING
+    ImageSessionStartCommand, ImageSessionListCommand, ImageSessionStopCommand,
+#endif
+    RunCommand, AdoptCommand, DoctorCommand, FrameworkCommand, PrintCommand, ShowPageCommand,
+    WriteManPagesCommand, BudgetCheckCommand, BudgetInitCommand, BudgetRatchetCommand,
+    ExplainCommand, MergeCommand, HistoryAddCommand, HistoryShowCommand, HistoryTrendCommand>;
 
 struct CommandDefinition {
   std::string name;    // "budget check"

@@ -10,6 +10,9 @@
 #include "runner/budget/wording.h"
 #include "runner/cli/app/command_line.h"
 #include "runner/cli/installation.h"
+#if LEAKGATE_HEAP_TRACING
+#include "runner/cli/heap_tracing/tracing_prose.h"
+#endif
 #if LEAKGATE_PROFILER
 #include "runner/cli/profiler/files_of_tests.h"
 #endif
@@ -127,6 +130,12 @@ constexpr DefinedCommand kCommands[] = {
     {"history add", Define<HistoryAddCommand>},
     {"history show", Define<HistoryShowCommand>},
     {"history trend", Define<HistoryTrendCommand>},
+#if LEAKGATE_HEAP_TRACING
+    {"session", DefineGroup},
+    {"session start", Define<ImageSessionStartCommand>},
+    {"session list", Define<ImageSessionListCommand>},
+    {"session stop", Define<ImageSessionStopCommand>},
+#endif
 #if LEAKGATE_PROFILER
     {"session", DefineGroup},
     {"session start", Define<SessionStartCommand>},
@@ -222,6 +231,14 @@ std::vector<CommandPage> AllPages() {
   for (const CommandProse& prose : AllProse()) {
     if (IsDefined(prose.name, commands)) pages.push_back(MakePage(prose, commands));
   }
+#if LEAKGATE_HEAP_TRACING
+  for (const CommandProse& prose : HeapTracingProse()) {
+    const auto page = std::find_if(pages.begin(), pages.end(), [&](const CommandPage& it) {
+      return it.prose.name == prose.name;
+    });
+    if (page != pages.end()) *page = MakePage(prose, commands);
+  }
+#endif
   return pages;
 }
 
