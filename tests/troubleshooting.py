@@ -38,12 +38,21 @@ OTHER_FILES = {"doctor.cpp", "doctor_checks.cpp", "self_test.cpp", "self_test_ch
                "process_resources.cpp", "budget_init.cpp", "initial_budget.cpp", "installation.cpp", "session_text.cpp", "flag_list.cpp", "tracing_prose.cpp",
                "snapshot_take.cpp"}
 OTHER_TEXTS = {
-    # what a session on Windows has done, a value of the registry, and where it is
-    "leakgate: Windows traces the heaps of {1} that starts from now on\n  have it recorded:  wpr -start Heap -filemode\n"
-    "  end the session:   leakgate session stop {0}", "{} bytes of type {}",
+    # what a session on Windows has done, a value of the registry, and where such are
+    "leakgate: Windows traces the heaps of {1} that starts from now on\n{2}  end the session:   leakgate session stop {0}{3}",
+    "have it recorded:  wpr -start Heap -filemode", "{} bytes of type {}", "Windows Performance Toolkit",
+    "SOFTWARE\\Microsoft\\Windows Kits\\Installed Roots",
+    # commands for Windows' next start
+    'rem As administrator. The file of the recording stays.\nlogman stop "leakgate-{0}" -ets\nreg delete "{1}" /f\n'
+    "leakgate session stop {0}",
+    "rem As administrator. Windows records from its next start on.\nleakgate session start {}{}",
     "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Image File Execution Options",
     # a part of a message that says what to do
-    "it has too many bytes", "it is no journal of leakgate's",
+    "it has too many bytes", "it is no journal of leakgate's", "its folder of symbols cannot be put beside it",
+    "it has several processes", "PID {} is not in it",
+    # what a recording of Windows has
+    "{}: {} live at the end, by {} call stack{}", "--top {} shows all", "no call stack",
+    "incomplete: {}\n  what is shown may have been freed", "from before the recording, or without a stack: {}",
     # a part of a message that says what to do
     "another processor (machine 0x{:x})", "of an unknown program",
     # the beginning of a unit

@@ -57,7 +57,8 @@ Json JsonOf(const JournalEntry& entry) {
     holders.push_back({{"session", holder.session},
                        {"user", holder.user},
                        {"pid", holder.pid},
-                       {"begin_seconds", holder.begin_seconds}});
+                       {"begin_seconds", holder.begin_seconds},
+                       {"is_recorded", holder.recorder == Recorder::kWpr}});
   }
   return {{"image", entry.image.image},
           {"application", entry.image.application},
@@ -88,7 +89,8 @@ FlagValue ValueOf(const Json& body) {
 
 FlagHolder HolderOf(const Json& body) {
   return {body.at("session").get<std::string>(), body.at("user").get<std::string>(),
-          body.at("pid").get<std::uint32_t>(), body.at("begin_seconds").get<std::int64_t>()};
+          body.at("pid").get<std::uint32_t>(), body.at("begin_seconds").get<std::int64_t>(),
+          body.at("is_recorded").get<bool>() ? Recorder::kWpr : Recorder::kOthers};
 }
 
 JournalEntry EntryOf(const Json& body) {
@@ -109,10 +111,10 @@ JournalEntry EntryOf(const Json& body) {
 
 }  // namespace
 
-Expected<TracedImage> ParseTracedImage(const std::string& option, const std::string& text) {
+Expected<FlaggedImage> ParseFlaggedImage(const std::string& option, const std::string& text) {
   const std::size_t colon = text.find(':');
-  const TracedImage traced = {text.substr(0, colon),
-                              colon == std::string::npos ? std::string() : text.substr(colon + 1)};
+  const FlaggedImage traced = {text.substr(0, colon),
+                               colon == std::string::npos ? std::string() : text.substr(colon + 1)};
   if (!IsImage(traced.image)) {
     return UsageError(fmt::format(
         "{} '{}': Windows traces programs by the name of their file alone; write it with its "
@@ -128,11 +130,11 @@ Expected<TracedImage> ParseTracedImage(const std::string& option, const std::str
   return traced;
 }
 
-std::string TextOf(const TracedImage& traced) {
+std::string TextOf(const FlaggedImage& traced) {
   return traced.application.empty() ? traced.image : traced.image + ':' + traced.application;
 }
 
-bool AreSame(const TracedImage& left, const TracedImage& right) {
+bool AreSame(const FlaggedImage& left, const FlaggedImage& right) {
   return FoldedPath(TextOf(left)) == FoldedPath(TextOf(right));
 }
 

@@ -27,18 +27,18 @@ namespace leakgate {
 
 // Which programs Windows is to trace: "nginx.exe", or for an application of a package that one
 // program hosts, "WWAHost.exe:PACKAGE!APPLICATION", with the package's full name.
-struct TracedImage {
+struct FlaggedImage {
   std::string image;
   std::string application{};  // empty: any
 
-  bool operator==(const TracedImage&) const = default;
+  bool operator==(const FlaggedImage&) const = default;
 };
 // Returns a usage error that says what is wrong with `text`, if anything is.
-[[nodiscard]] Expected<TracedImage> ParseTracedImage(const std::string& option,
-                                                     const std::string& text);
-[[nodiscard]] std::string TextOf(const TracedImage& traced);
+[[nodiscard]] Expected<FlaggedImage> ParseFlaggedImage(const std::string& option,
+                                                       const std::string& text);
+[[nodiscard]] std::string TextOf(const FlaggedImage& traced);
 // Whether both mean the same key: the case of letters does not matter there.
-[[nodiscard]] bool AreSame(const TracedImage& left, const TracedImage& right);
+[[nodiscard]] bool AreSame(const FlaggedImage& left, const FlaggedImage& right);
 
 // A value of the registry, as it is there.
 struct FlagValue {
@@ -54,18 +54,22 @@ inline constexpr std::uint32_t kNumberType = 4;  // REG_DWORD
 // Returns "0x1", "none", or "2 bytes of type 3".
 [[nodiscard]] std::string TextOf(const std::optional<FlagValue>& value);
 
+// Who records what is traced so.
+enum class Recorder { kOthers, kWpr };
+
 // A session that needs a flag.
 struct FlagHolder {
   std::string session;
   std::string user;
-  std::uint32_t pid = 0;           // of the command that began it
-  std::int64_t begin_seconds = 0;  // since 1970
+  std::uint32_t pid = 0;                  // of the command that began it
+  std::int64_t begin_seconds = 0;         // since 1970
+  Recorder recorder = Recorder::kOthers;  // kWpr: the session has begun wpr's recording
 
   bool operator==(const FlagHolder&) const = default;
 };
 
 struct JournalEntry {
-  TracedImage image;
+  FlaggedImage image;
   std::optional<FlagValue> former;  // if not set, there was no value
   FlagValue ours;
   int new_keys = 0;         // how many keys were made for it: the image's, the application's
@@ -83,7 +87,7 @@ using FlagJournal = std::vector<JournalEntry>;
 
 // A flag that a session has set, or that somebody else has.
 struct ListedFlag {
-  TracedImage image;
+  FlaggedImage image;
   std::optional<FlagValue> now{};
   std::optional<JournalEntry> entry{};  // if a session has set it
   std::int64_t change_seconds = 0;      // since 1970: when its key was changed last; 0: no key

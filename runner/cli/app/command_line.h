@@ -18,7 +18,11 @@
 #include "runner/cli/help/help_formats.h"
 #include "runner/cli/option_list.h"
 #if LEAKGATE_HEAP_TRACING
+#include "runner/cli/heap_tracing/etl_snapshot.h"
 #include "runner/cli/heap_tracing/image_session.h"
+#endif
+#if LEAKGATE_HEAP_TRACING || LEAKGATE_PROFILER
+#include "runner/cli/heap_tracing/recording_import.h"
 #endif
 #if LEAKGATE_PROFILER
 #include "runner/cli/profiler/commands.h"
@@ -40,6 +44,10 @@ template <typename Command>
 using Command = WithProfiler<
 #if LEAKGATE_HEAP_TRACING
     ImageSessionStartCommand, ImageSessionListCommand, ImageSessionStopCommand,
+    ImageSessionUnitCommand, EtlSnapshotCommand,
+#endif
+#if LEAKGATE_HEAP_TRACING || LEAKGATE_PROFILER
+    RecordingImportCommand,
 #endif
     RunCommand, AdoptCommand, DoctorCommand, FrameworkCommand, PrintCommand, ShowPageCommand,
     WriteManPagesCommand, BudgetCheckCommand, BudgetInitCommand, BudgetRatchetCommand,

@@ -110,6 +110,27 @@ CommandDefinition DefineDocument(std::string name) {
   return definition;
 }
 
+#if LEAKGATE_HEAP_TRACING && LEAKGATE_PROFILER
+// With --etl, wpr takes the snapshot.
+CommandDefinition DefineSnapshotTake(std::string name) {
+  auto own = std::make_shared<SnapshotTakeCommand>();
+  auto of_wpr = std::make_shared<EtlSnapshotCommand>();
+  CommandDefinition definition{std::move(name), {}, {}};
+  Declare(*own, definition.options);
+  DeclareEtl(*of_wpr, definition.options);
+  definition.complete = [own, of_wpr](const ProgramLine& program) -> Expected<Command> {
+    if (of_wpr->etl.empty()) {
+      LEAKGATE_TRY(Complete(*own, program));
+      return Command(std::move(*own));
+    }
+    of_wpr->pid = own->pid.value_or(0);
+    LEAKGATE_TRY(Complete(*of_wpr, program));
+    return Command(std::move(*of_wpr));
+  };
+  return definition;
+}
+#endif
+
 // A command is defined where it is asked for: most command lines ask for one.
 struct DefinedCommand {
   std::string_view name;
@@ -135,8 +156,8 @@ constexpr DefinedCommand kCommands[] = {
     {"session start", Define<ImageSessionStartCommand>},
     {"session list", Define<ImageSessionListCommand>},
     {"session stop", Define<ImageSessionStopCommand>},
-#endif
-#if LEAKGATE_PROFILER
+    {"session unit", Define<ImageSessionUnitCommand>},
+#elif LEAKGATE_PROFILER
     {"session", DefineGroup},
     {"session start", Define<SessionStartCommand>},
     {"session exec", Define<SessionExecCommand>},
@@ -145,9 +166,15 @@ constexpr DefinedCommand kCommands[] = {
     {"session list", Define<SessionListCommand>},
     {"session stop", Define<SessionStopCommand>},
     {"session unit", Define<SessionUnitCommand>},
+#endif
+#if LEAKGATE_PROFILER
     {"snapshot", DefineGroup},
     {"snapshot config", Define<SnapshotConfigCommand>},
+#if LEAKGATE_HEAP_TRACING
+    {"snapshot take", DefineSnapshotTake},
+#else
     {"snapshot take", Define<SnapshotTakeCommand>},
+#endif
     {"snapshot periodic", Define<SnapshotPeriodicCommand>},
     {"snapshot show", Define<SnapshotShowCommand>},
     {"snapshot diff", Define<SnapshotDiffCommand>},
@@ -158,10 +185,16 @@ constexpr DefinedCommand kCommands[] = {
     {"recording show", Define<RecordingShowCommand>},
     {"recording diff", Define<RecordingDiffCommand>},
     {"recording export", Define<RecordingExportCommand>},
+    {"recording import", Define<RecordingImportCommand>},
     {"recording pause", Define<RecordingSwitchCommand<RecordingSwitch::kPause>>},
     {"recording continue", Define<RecordingSwitchCommand<RecordingSwitch::kContinue>>},
     {"recording stop", Define<RecordingSwitchCommand<RecordingSwitch::kStop>>},
     {"top", Define<TopCommand>},
+#elif LEAKGATE_HEAP_TRACING
+    {"snapshot", DefineGroup},
+    {"snapshot take", Define<EtlSnapshotCommand>},
+    {"recording", DefineGroup},
+    {"recording import", Define<RecordingImportCommand>},
 #endif
     {"doctor", Define<DoctorCommand>},
     {"framework", Define<FrameworkCommand>},
@@ -233,6 +266,7 @@ std::vector<CommandPage> AllPages() {
   }
 #if LEAKGATE_HEAP_TRACING
   for (const CommandProse& prose : HeapTracingProse()) {
+    if (LEAKGATE_PROFILER && !prose.name.starts_with("session")) continue;  // it has its own
     const auto page = std::find_if(pages.begin(), pages.end(), [&](const CommandPage& it) {
       return it.prose.name == prose.name;
     });

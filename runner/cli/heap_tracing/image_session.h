@@ -1,7 +1,8 @@
-// `leakgate session start|list|stop` on Windows: has Windows trace the heaps of programs by their
-// image's name, and puts the registry back.
+// `leakgate session start|list|stop|unit` on Windows: has Windows trace the heaps of programs by
+// their image's name, and puts the registry back.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,8 @@ namespace leakgate {
 
 struct ImageSessionStartCommand {
   std::string name;
-  std::vector<TracedImage> images;
+  std::vector<FlaggedImage> images;
+  Recorder recorder = Recorder::kOthers;
 };
 
 struct ImageSessionListCommand {
@@ -23,26 +25,42 @@ struct ImageSessionListCommand {
 
 struct ImageSessionStopCommand {
   std::string name;
-  bool is_forced = false;  // also puts back what somebody else has changed meanwhile
+  bool is_forced = false;     // also puts back what somebody else has changed meanwhile
+  std::filesystem::path etl;  // for what wpr has recorded; empty: it is not kept
+};
+
+// Prints the commands by which Windows records from its next start on.
+struct ImageSessionUnitCommand {
+  std::string name;
+  std::vector<FlaggedImage> images;
+  std::string etl;  // a whole path
+  bool is_undone = false;
 };
 
 void Declare(ImageSessionStartCommand& command, OptionList& options);
 void Declare(ImageSessionListCommand& command, OptionList& options);
 void Declare(ImageSessionStopCommand& command, OptionList& options);
+void Declare(ImageSessionUnitCommand& command, OptionList& options);
 
 [[nodiscard]] Expected<void> Complete(ImageSessionStartCommand& command,
                                       const ProgramLine& program);
 [[nodiscard]] Expected<void> Complete(ImageSessionListCommand& command, const ProgramLine& program);
 [[nodiscard]] Expected<void> Complete(ImageSessionStopCommand& command, const ProgramLine& program);
+[[nodiscard]] Expected<void> Complete(ImageSessionUnitCommand& command, const ProgramLine& program);
 
-// Defined for Windows alone. The last two return 3 if something could not be put back.
+// Those of the first three are defined for Windows alone. List and stop return 3 if something could
+// not be put back.
 [[nodiscard]] Expected<int> Execute(const ImageSessionStartCommand& command);
 [[nodiscard]] Expected<int> Execute(const ImageSessionListCommand& command);
 [[nodiscard]] Expected<int> Execute(const ImageSessionStopCommand& command);
+[[nodiscard]] Expected<int> Execute(const ImageSessionUnitCommand& command);
 
 // What is set, by whom and since when. Pure.
 [[nodiscard]] std::string FlagListText(const FlagSurvey& survey);
 [[nodiscard]] std::string FlagListJson(const FlagSurvey& survey);
+
+// The commands that `session unit` prints, as a batch file. Pure.
+[[nodiscard]] std::string BootCommandsText(const ImageSessionUnitCommand& command);
 
 // Reads the name of a session: letters, digits, '.', '_' and '-', 64 at most.
 [[nodiscard]] Expected<std::string> ParseImageSessionName(const std::string& option,

@@ -26,7 +26,7 @@ const std::vector<CommandProse>& AllProse() {
                   "leakgate record [OPTIONS] -o FILE -- PROGRAM [ARGS...]",
                   "leakgate session start|exec|update|query|list|stop ...",
                   "leakgate snapshot config|take|periodic|show|diff|export|bundle ...",
-                  "leakgate recording show|diff|export|pause|continue|stop ...",
+                  "leakgate recording show|diff|export|import|pause|continue|stop ...",
                   "leakgate top PID|SESSION [OPTIONS]", "leakgate framework",
                   "leakgate help [PAGE|COMMAND...]", "leakgate completion bash|zsh|fish",
                   "leakgate man [COMMAND...]"},
@@ -102,6 +102,7 @@ const std::vector<CommandProse>& AllProse() {
        .usages = {"leakgate recording show FILE [OPTIONS]",
                   "leakgate recording diff BEFORE AFTER [OPTIONS]",
                   "leakgate recording export FILE --format FORMAT [-o FILE] [OPTIONS]",
+                  "leakgate recording import FILE.etl [OPTIONS]",
                   "leakgate recording pause|continue|stop --pid PID"},
        .description = {"What was allocated and freed, by whom, and when: the peak, what is left, "
                        "and what lived only for a moment. Files are read on any machine."},
@@ -132,6 +133,16 @@ const std::vector<CommandProse>& AllProse() {
                      "leakgate recording export run.recording --format perfetto -o out.pftrace"},
                     {"A page for a browser: drag an interval, and all follows",
                      "leakgate recording export run.recording --format html -o run.html"}}},
+      {.name = "recording import",
+       .summary = "Show what was live at the end of a recording of Windows' own heap tracing",
+       .usages = {"leakgate recording import FILE.etl [--pid PID] [--top N] [--json]"},
+       .description = {"Reads the events of heaps that wpr and other recorders write into .etl "
+                       "files, on each system, without symbols: a frame is a module and a place "
+                       "in it. Heap snapshots of wpr and compressed files are not read, since "
+                       "their layout is not public."},
+       .exit_lead = "0; 2 for a bad command line, or a file that is no .etl; 3 if the file has no "
+                    "events of heaps, or lacks some",
+       .examples = {{"", "leakgate recording import trace.etl --pid 4711"}}},
       {.name = "recording pause",
        .summary = "Record nothing of a process until leakgate recording continue",
        .usages = {"leakgate recording pause --pid PID"},

@@ -16,16 +16,16 @@ bool Holds(const JournalEntry& entry, const std::string& session) {
 }
 
 template <typename Flags>
-auto FindImage(Flags& flags, const TracedImage& image) {
+auto FindImage(Flags& flags, const FlaggedImage& image) {
   return std::ranges::find_if(flags, [&](const auto& it) { return AreSame(it.image, image); });
 }
 
-FlagHolder HolderNow(const std::string& session) {
+FlagHolder HolderNow(const std::string& session, Recorder recorder) {
   const std::wstring user = TextThat([](wchar_t* to, DWORD units) -> DWORD {
     DWORD length = units;
     return GetUserNameW(to, &length) ? length - 1 : 0;
   });
-  return {session, Utf8Of(user), GetCurrentProcessId(), std::time(nullptr)};
+  return {session, Utf8Of(user), GetCurrentProcessId(), std::time(nullptr), recorder};
 }
 
 // Adds the session to those of an image that is traced already.
@@ -50,15 +50,15 @@ Expected<void> WriteAll(const FlagJournal& entries) {
 }  // namespace
 
 Expected<void> StartImageSession(LockedJournal& journal, const std::string& name,
-                                 const std::vector<TracedImage>& images) {
+                                 const std::vector<FlaggedImage>& images, Recorder recorder) {
   FlagJournal& entries = journal.entries;
   if (std::ranges::any_of(entries, [&](const auto& entry) { return Holds(entry, name); })) {
     return UsageError(
         fmt::format("there is a session '{}' already; stop it, or choose another name", name));
   }
-  const FlagHolder holder = HolderNow(name);
+  const FlagHolder holder = HolderNow(name, recorder);
   FlagJournal joined = entries;
-  for (const TracedImage& image : images) {
+  for (const FlaggedImage& image : images) {
     if (const auto known = FindImage(joined, image); known != joined.end()) {
       if (Holds(*known, name)) continue;  // named twice
       LEAKGATE_TRY(Join(*known));
@@ -87,21 +87,26 @@ Expected<void> StartImageSession(LockedJournal& journal, const std::string& name
   return journal.Write();
 }
 
+Expected<FlagHolder> FindImageSession(const LockedJournal& journal, const std::string& name) {
+  for (const JournalEntry& entry : journal.entries) {
+    for (const FlagHolder& holder : entry.holders) {
+      if (holder.session == name) return holder;
+    }
+  }
+  return UsageError(fmt::format(
+      "there is no session '{}'; leakgate session list shows those that there are", name));
+}
+
 Expected<bool> StopImageSession(LockedJournal& journal, const std::string& name,
                                 LockedJournal::Foreign foreign) {
-  bool is_found = false;
+  LEAKGATE_TRY_ASSIGN(const FlagHolder found, FindImageSession(journal, name));
   for (JournalEntry& entry : journal.entries) {
-    if (!Holds(entry, name)) continue;
-    is_found = true;
+    if (!Holds(entry, found.session)) continue;
     if (entry.holders.size() == 1) {
       entry.is_changing = true;
     } else {
       std::erase_if(entry.holders, [&](const FlagHolder& it) { return it.session == name; });
     }
-  }
-  if (!is_found) {
-    return UsageError(fmt::format(
-        "there is no session '{}'; leakgate session list shows those that there are", name));
   }
   LEAKGATE_TRY(journal.Write());
   LEAKGATE_TRY(journal.PutBack(foreign));

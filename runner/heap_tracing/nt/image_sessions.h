@@ -18,7 +18,12 @@ namespace leakgate {
 // All or nothing. Returns a usage error if there is a session of the name, or if this user may not
 // change the registry.
 [[nodiscard]] Expected<void> StartImageSession(LockedJournal& journal, const std::string& name,
-                                               const std::vector<TracedImage>& images);
+                                               const std::vector<FlaggedImage>& images,
+                                               Recorder recorder = Recorder::kOthers);
+
+// The session's entry in the journal; a usage error if there is no session of the name.
+[[nodiscard]] Expected<FlagHolder> FindImageSession(const LockedJournal& journal,
+                                                    const std::string& name);
 
 // Returns a usage error if there is no session of the name. Returns whether all has been put back;
 // the session goes on for what has not, and journal.problems() says why.

@@ -35,7 +35,7 @@ class RegistryKey {
 };
 
 // From the image's key to the innermost.
-std::vector<std::wstring> PathsOf(const TracedImage& image) {
+std::vector<std::wstring> PathsOf(const FlaggedImage& image) {
   std::vector<std::wstring> paths = {kOptions + (L'\\' + WideOf(image.image))};
   if (!image.application.empty()) {
     paths.push_back(paths.back() + L'\\' + WideOf(image.application));
@@ -47,7 +47,7 @@ LSTATUS OpenPath(const std::wstring& path, REGSAM rights, RegistryKey& key) {
   return RegOpenKeyExW(HKEY_LOCAL_MACHINE, path.c_str(), 0, rights | KEY_WOW64_64KEY, key.to());
 }
 
-Unexpected CannotChange(const TracedImage& image, LSTATUS error) {
+Unexpected CannotChange(const FlaggedImage& image, LSTATUS error) {
   const auto code = static_cast<DWORD>(error);
   if (error == ERROR_ACCESS_DENIED) {
     return UsageError(fmt::format(
@@ -124,14 +124,14 @@ std::int64_t ChangeTimeOf(const RegistryKey& key) {
   return ticks / kTicksPerSecond - kSecondsTo1970;
 }
 
-void AddFlagIn(const RegistryKey& key, const TracedImage& image, std::vector<FoundFlag>& found) {
+void AddFlagIn(const RegistryKey& key, const FlaggedImage& image, std::vector<FoundFlag>& found) {
   FlagValue value;
   if (ReadValue(key, value) == ERROR_SUCCESS) found.push_back({image, value, ChangeTimeOf(key)});
 }
 
 }  // namespace
 
-Expected<RegistryFlag> ReadFlag(const TracedImage& image) {
+Expected<RegistryFlag> ReadFlag(const FlaggedImage& image) {
   const std::vector<std::wstring> paths = PathsOf(image);
   RegistryFlag flag;
   for (std::size_t level = 0; level < paths.size(); ++level) {
@@ -153,7 +153,7 @@ Expected<RegistryFlag> ReadFlag(const TracedImage& image) {
   return flag;
 }
 
-Expected<void> WriteFlag(const TracedImage& image, const FlagValue& value) {
+Expected<void> WriteFlag(const FlaggedImage& image, const FlagValue& value) {
   RegistryKey key;
   LSTATUS status = RegCreateKeyExW(HKEY_LOCAL_MACHINE, PathsOf(image).back().c_str(), 0, nullptr, 0,
                                    KEY_SET_VALUE | KEY_WOW64_64KEY, nullptr, key.to(), nullptr);
@@ -161,7 +161,7 @@ Expected<void> WriteFlag(const TracedImage& image, const FlagValue& value) {
   return status == ERROR_SUCCESS ? Expected<void>{} : CannotChange(image, status);
 }
 
-Expected<void> RestoreFlag(const TracedImage& image, const std::optional<FlagValue>& former,
+Expected<void> RestoreFlag(const FlaggedImage& image, const std::optional<FlagValue>& former,
                            int new_keys) {
   if (former) return WriteFlag(image, *former);
   std::vector<std::wstring> paths = PathsOf(image);

@@ -20,18 +20,18 @@ struct RegistryFlag {
 };
 
 // Fails if the value cannot be read, or is longer than any number or text that Windows takes.
-[[nodiscard]] Expected<RegistryFlag> ReadFlag(const TracedImage& image);
+[[nodiscard]] Expected<RegistryFlag> ReadFlag(const FlaggedImage& image);
 
 // Makes the keys that are missing. A usage error says that it takes an administrator.
-[[nodiscard]] Expected<void> WriteFlag(const TracedImage& image, const FlagValue& value);
+[[nodiscard]] Expected<void> WriteFlag(const FlaggedImage& image, const FlagValue& value);
 
 // Puts the value back as it was, and removes the `new_keys` innermost keys where they are empty.
 // Succeeds if the value is gone already.
-[[nodiscard]] Expected<void> RestoreFlag(const TracedImage& image,
+[[nodiscard]] Expected<void> RestoreFlag(const FlaggedImage& image,
                                          const std::optional<FlagValue>& former, int new_keys);
 
 struct FoundFlag {
-  TracedImage image;
+  FlaggedImage image;
   FlagValue value;
   std::int64_t change_seconds = 0;  // since 1970: when the key was changed last
 };

@@ -24,9 +24,9 @@ FlagSurvey SomeSurvey() {
 TEST(FlagListTest, TellsWhatIsSetByWhomAndSinceWhen) {
   EXPECT_EQ(FlagListText(SomeSurvey()),
             "a.exe: TracingFlags 0x3, before: 0x2\n"
-            "  session web, by me\\x1B[2J (PID 7), since 2026-09-21 14:13:20 UTC\n"
+            "  session web, by me\\x1b[2J (PID 7), since 2026-09-21 14:13:20 UTC\n"
             "b.exe:P!A: TracingFlags 0x8, before: 0x2, changed by somebody else: was set to 0x3\n"
-            "  session web, by me\\x1B[2J (PID 7), since 2026-09-21 14:13:20 UTC\n"
+            "  session web, by me\\x1b[2J (PID 7), since 2026-09-21 14:13:20 UTC\n"
             "c.exe: TracingFlags 0x1\n"
             "  not by leakgate, not after 2026-09-21 14:13:20 UTC\n");
   EXPECT_EQ(FlagListText({}), "no image is traced by its name\n");

@@ -26,10 +26,10 @@ TEST(FlagJournalTest, IsReadAsItWasWritten) {
 }
 
 TEST(FlagJournalTest, LeadsToNoOtherKeyWhateverStandsInIt) {
-  for (const TracedImage& image :
-       {TracedImage{"..\\a.exe"}, TracedImage{"a.exe\\b"}, TracedImage{"a/b.exe"}, TracedImage{""},
-        TracedImage{"a.exe", "p!a\\..\\..\\Run"}, TracedImage{"a.exe", "no mark"},
-        TracedImage{std::string("a.exe\0b", 7)}}) {
+  for (const FlaggedImage& image :
+       {FlaggedImage{"..\\a.exe"}, FlaggedImage{"a.exe\\b"}, FlaggedImage{"a/b.exe"},
+        FlaggedImage{""}, FlaggedImage{"a.exe", "p!a\\..\\..\\Run"},
+        FlaggedImage{"a.exe", "no mark"}, FlaggedImage{std::string("a.exe\0b", 7)}}) {
     JournalEntry entry = SomeEntry();
     entry.image = image;
     EXPECT_FALSE(ReadFlagJournal(FlagJournalText({entry}))) << TextOf(image);
@@ -45,18 +45,18 @@ TEST(FlagJournalTest, IsRefusedWhereAnythingIsMissingOrDamaged) {
               HasSubstr("later leakgate"));
 }
 
-TEST(TracedImageTest, IsTheNameOfAFileOrAnApplicationThatItHosts) {
-  EXPECT_EQ(ParseTracedImage("--image", "a.exe").value(), TracedImage{"a.exe"});
-  EXPECT_EQ(ParseTracedImage("--image", "a.exe:P_1!A").value(), (TracedImage{"a.exe", "P_1!A"}));
+TEST(FlaggedImageTest, IsTheNameOfAFileOrAnApplicationThatItHosts) {
+  EXPECT_EQ(ParseFlaggedImage("--image", "a.exe").value(), FlaggedImage{"a.exe"});
+  EXPECT_EQ(ParseFlaggedImage("--image", "a.exe:P_1!A").value(), (FlaggedImage{"a.exe", "P_1!A"}));
   for (const char* const text : {"", "nginx", "C:\\a.exe", "a\\b.exe", "*.exe", "a.exe:", "a.exe:P",
                                  "a.exe:!A", "a.exe:P!", "a.exe:P!A\\b"}) {
-    const auto parsed = ParseTracedImage("--image", text);
+    const auto parsed = ParseFlaggedImage("--image", text);
     ASSERT_FALSE(parsed) << text;
     EXPECT_EQ(parsed.error().exit_code, ExitCode::kUsage);
   }
 }
 
-TEST(TracedImageTest, IsTheSameInAnyCase) {
+TEST(FlaggedImageTest, IsTheSameInAnyCase) {
   EXPECT_TRUE(AreSame({"App.exe", "P!A"}, {"aPP.EXE", "p!a"}));
   EXPECT_FALSE(AreSame({"App.exe"}, {"App.exe", "p!a"}));
 }

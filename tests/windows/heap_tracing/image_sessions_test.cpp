@@ -31,11 +31,11 @@ constexpr wchar_t kFlags[] = L"TracingFlags";
 
 // One image for each that may stand in the registry before: nothing, a key without values, another
 // flag, and a text. And an application of a package, which has two keys of its own.
-std::vector<TracedImage> AllImages() {
+std::vector<FlaggedImage> AllImages() {
   return {{kAbsent}, {kEmpty}, {kOther}, {kText}, {"leakgate-test-host.exe", "Package_1.0!App"}};
 }
 
-std::wstring Key(const TracedImage& image) { return WideOf(image.image); }
+std::wstring Key(const FlaggedImage& image) { return WideOf(image.image); }
 
 class ImageSessionsTest : public testing::Test {
  protected:
@@ -53,7 +53,7 @@ class ImageSessionsTest : public testing::Test {
     fs::remove_all(folder_, ignored);
   }
   static void Clear() {
-    for (const TracedImage& image : AllImages()) test::RemoveTree(Key(image));
+    for (const FlaggedImage& image : AllImages()) test::RemoveTree(Key(image));
   }
 
   LockedJournal Open() const {
@@ -61,7 +61,7 @@ class ImageSessionsTest : public testing::Test {
     if (!journal) throw std::runtime_error(journal.error().message);
     return *std::move(journal);
   }
-  Expected<void> Start(const std::string& name, const std::vector<TracedImage>& images) const {
+  Expected<void> Start(const std::string& name, const std::vector<FlaggedImage>& images) const {
     LockedJournal journal = Open();
     return StartImageSession(journal, name, images);
   }
@@ -69,7 +69,7 @@ class ImageSessionsTest : public testing::Test {
     LockedJournal journal = Open();
     return StopImageSession(journal, name, foreign);
   }
-  std::string Now(const TracedImage& image) const {
+  std::string Now(const FlaggedImage& image) const {
     const Expected<RegistryFlag> flag = ReadFlag(image);
     return flag ? TextOf(flag->value) : flag.error().message;
   }
@@ -83,7 +83,7 @@ TEST_F(ImageSessionsTest, SetTheHeapsBitBesideOthersAndPutBackWhatWasThere) {
   ASSERT_TRUE(Start("web", AllImages()));
 
   std::vector<std::string> now;
-  for (const TracedImage& image : AllImages()) now.push_back(Now(image));
+  for (const FlaggedImage& image : AllImages()) now.push_back(Now(image));
   EXPECT_THAT(now, ElementsAre("0x1", "0x1", "0x3", "0x1", "0x1"));
   EXPECT_TRUE(Stop("web").value());
   EXPECT_EQ(ReadTree(kPrefix), before_);

@@ -3,30 +3,67 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <optional>
+
+#include "runner/cli/heap_tracing/nt/wpr.h"
 #include "runner/cli/terminal.h"
 #include "runner/heap_tracing/nt/image_sessions.h"
 
 namespace leakgate {
 namespace {
 
+constexpr int kExitLeft = static_cast<int>(ExitCode::kInconclusive);
+
 void PrintProblems(const std::vector<std::string>& problems) {
   for (const std::string& problem : problems) PrintMessage(problem);
 }
 
-constexpr int kExitLeft = static_cast<int>(ExitCode::kInconclusive);
+std::string StartedText(const ImageSessionStartCommand& command) {
+  std::vector<std::string> names;
+  for (const FlaggedImage& image : command.images) names.push_back(TextOf(image));
+  const bool is_recorded = command.recorder == Recorder::kWpr;
+  return fmt::format(
+      "leakgate: Windows traces the heaps of {1} that starts from now on\n{2}"
+      "  end the session:   leakgate session stop {0}{3}\n",
+      command.name, Printable(fmt::format("{}", fmt::join(names, ", "))),
+      is_recorded ? "" : "  have it recorded:  wpr -start Heap -filemode\n",
+      is_recorded ? " --etl FILE" : "");
+}
+
+// What wpr does where a session ends: keeps the recording, or gives up the one that the session has
+// begun.
+Expected<void> EndRecording(const ImageSessionStopCommand& command, const Expected<Wpr>& wpr,
+                            const FlagHolder& session) {
+  Expected<void> ended;
+  if (!command.etl.empty()) {
+    if (wpr) ended = wpr->StopInto(command.etl);
+    if (ended) return ended;
+    Error error = ended.error();
+    error.message += fmt::format(". The session '{}' goes on", command.name);
+    return Unexpected(std::move(error));
+  }
+  if (session.recorder == Recorder::kWpr && wpr) ended = wpr->Run({"-cancel"});
+  if (!ended) PrintMessage(ended.error().message);  // it has ended already, most likely
+  return {};
+}
 
 }  // namespace
 
 Expected<int> Execute(const ImageSessionStartCommand& command) {
+  std::optional<Wpr> wpr;
+  if (command.recorder == Recorder::kWpr) {
+    LEAKGATE_TRY_ASSIGN(wpr, Wpr::Find());
+  }
   LEAKGATE_TRY_ASSIGN(LockedJournal journal, LockedJournal::Open());
   PrintProblems(journal.problems());
-  LEAKGATE_TRY(StartImageSession(journal, command.name, command.images));
-  std::vector<std::string> names;
-  for (const TracedImage& image : command.images) names.push_back(TextOf(image));
-  Print(stderr, fmt::format("leakgate: Windows traces the heaps of {1} that starts from now on\n"
-                            "  have it recorded:  wpr -start Heap -filemode\n"
-                            "  end the session:   leakgate session stop {0}\n",
-                            command.name, Printable(fmt::format("{}", fmt::join(names, ", ")))));
+  LEAKGATE_TRY(StartImageSession(journal, command.name, command.images, command.recorder));
+  if (wpr) {
+    if (const Expected<void> begun = wpr->Run({"-start", "Heap", "-filemode"}); !begun) {
+      (void)StopImageSession(journal, command.name, LockedJournal::Foreign::kKept);
+      return Unexpected(begun.error());
+    }
+  }
+  Print(stderr, StartedText(command));
   return kExitPass;
 }
 
@@ -39,7 +76,14 @@ Expected<int> Execute(const ImageSessionListCommand& command) {
 }
 
 Expected<int> Execute(const ImageSessionStopCommand& command) {
+  const Expected<Wpr> wpr = Wpr::Find();
+  if (!command.etl.empty()) {
+    if (!wpr) return Unexpected(wpr.error());
+    LEAKGATE_TRY(Wpr::CheckPlace(command.etl));
+  }
   LEAKGATE_TRY_ASSIGN(LockedJournal journal, LockedJournal::Open());
+  LEAKGATE_TRY_ASSIGN(const FlagHolder session, FindImageSession(journal, command.name));
+  LEAKGATE_TRY(EndRecording(command, wpr, session));
   const auto foreign =
       command.is_forced ? LockedJournal::Foreign::kOverwritten : LockedJournal::Foreign::kKept;
   LEAKGATE_TRY_ASSIGN(const bool is_all_back, StopImageSession(journal, command.name, foreign));

@@ -1,0 +1,165 @@
+#include "runner/etw/file/read_etl.h"
+
+#include <gmock/gmock.h>
+
+#include "runner/etw/file/etl_heaps.h"
+#include "tests/support/etl_writer.h"
+
+namespace leakgate {
+namespace {
+
+using test::BytesOf;
+using test::EtlBytes;
+using test::EtlHeader;
+using test::EtlWriter;
+using test::EventMaker;
+using test::FileRecord;
+using test::MadeBuffer;
+using test::ModuleRecord;
+using test::RecordOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr std::uint32_t kProgram = 77;
+
+// Two processors: the block at 0x1000 stays, that at 0x2000 is freed on the other processor.
+EtlWriter TwoProcessors() {
+  const EventMaker make(kProgram);
+  EtlWriter file;
+  file.Add(
+      {.records = {FileRecord(4, 0, 0), ModuleRecord(kProgram, 0x400000, 0x1000, u"\\D\\a.exe")}});
+  file.Add({.processor = 1, .sequence = 2, .records = {RecordOf(make.Free(30, 0x2000))}});
+  file.Add({.processor = 0,
+            .sequence = 1,
+            .records = {RecordOf(make.Allocate(10, 0x1000, 30)),
+                        RecordOf(make.Stack(10, {0x400010, 0x7f0000})),
+                        RecordOf(make.Stack(15, {0x400666}))}});  // of another event
+  file.Add(
+      {.processor = 1,
+       .sequence = 1,
+       .records = {RecordOf(make.Allocate(20, 0x2000, 64)), RecordOf(make.Stack(20, {0x400020}))}});
+  return file;
+}
+
+TEST(ReadEtlTest, ReadsBuffersOfSeveralProcessorsInTheOrderOfTimes) {
+  const EtlWriter file = TwoProcessors();
+
+  const EtlHeaps heaps = ReadEtlHeaps(BytesOf(file.bytes), 0).value();
+
+  EXPECT_EQ(DescribeGaps(heaps.gaps), "");
+  ASSERT_THAT(heaps.processes, SizeIs(1));
+  const EtlProcess& process = heaps.processes[0];
+  EXPECT_EQ(process.pid, kProgram);
+  EXPECT_EQ(process.image, "a.exe");
+  EXPECT_EQ(process.bytes, 30u);
+  ASSERT_THAT(process.groups, SizeIs(1));
+  EXPECT_THAT(process.groups[0].frames, ElementsAre("a.exe+0x10", "0x7f0000"));
+  EXPECT_EQ(DescribeLosses(process.losses), "");
+  EXPECT_TRUE(IsWhole(process, heaps.gaps));
+}
+
+TEST(ReadEtlTest, ReadsProgramsOf32BitsAndCompactHeaders) {
+  const EventMaker make(kProgram, 4);
+  EtlWriter file;
+  file.Add({.records = {RecordOf(make.Allocate(10, 0x1000, 30), EtlHeader::kCompact),
+                        RecordOf(make.Stack(10, {0x401, 0x402}), EtlHeader::kPerformance)}});
+
+  const EtlHeaps heaps = ReadEtlHeaps(BytesOf(file.bytes), 0).value();
+
+  ASSERT_THAT(heaps.processes, SizeIs(1));
+  ASSERT_THAT(heaps.processes[0].groups, SizeIs(1));
+  EXPECT_THAT(heaps.processes[0].groups[0].frames, ElementsAre("0x401", "0x402"));
+}
+
+TEST(ReadEtlTest, ShowsTheProcessThatIsAskedForAndCountsTheOthers) {
+  EtlWriter file;
+  file.Add({.records = {RecordOf(EventMaker(5).Allocate(10, 0x1000, 30)),
+                        RecordOf(EventMaker(6).Allocate(11, 0x1000, 7)),
+                        RecordOf(EventMaker(6).Allocate(12, 0x2000, 8))}});
+
+  const EtlHeaps heaps = ReadEtlHeaps(BytesOf(file.bytes), 5).value();
+
+  ASSERT_THAT(heaps.processes, SizeIs(2));
+  EXPECT_EQ(heaps.processes[0].pid, 6u);
+  EXPECT_EQ(heaps.processes[0].bytes, 15u);
+  EXPECT_THAT(heaps.processes[0].groups, IsEmpty());
+  EXPECT_THAT(heaps.processes[1].groups, SizeIs(1));
+}
+
+std::string GapsOf(const EtlBytes& bytes) {
+  return DescribeGaps(ReadEtlHeaps(BytesOf(bytes), 0).value().gaps);
+}
+
+TEST(ReadEtlTest, SaysWhatTheFileLacks) {
+  const EventMaker make(kProgram);
+  EtlWriter lost;
+  lost.Add({.records = {FileRecord(1, 5, 2), RecordOf(make.Allocate(10, 0x1000, 30))}});
+  EXPECT_EQ(GapsOf(lost.bytes), "5 events lost, 2 buffers lost");
+
+  EtlWriter marked;
+  marked.Add({.records = {RecordOf(make.Allocate(10, 0x1000, 30))}, .flags = 2});
+  EXPECT_EQ(GapsOf(marked.bytes), "1 event lost");
+
+  EtlWriter compressed;
+  compressed.Add({.flags = 0x40});
+  EXPECT_THAT(GapsOf(compressed.bytes), HasSubstr("1 buffer compressed"));
+
+  EtlWriter nobodys;
+  nobodys.Add({.records = {RecordOf(make.Allocate(10, 0x1000, 30), EtlHeader::kPerformance)}});
+  EXPECT_EQ(GapsOf(nobodys.bytes), "1 event of heaps without a process");
+
+  EtlWriter broken;
+  broken.Add({.records = {RecordOf(make.Allocate(10, 0x1000, 30)), EtlBytes(8, std::byte{1})}});
+  EXPECT_EQ(GapsOf(broken.bytes), "1 buffer broken");
+
+  EtlBytes cut = TwoProcessors().bytes;
+  cut.resize(cut.size() - EtlWriter::kBufferBytes);
+  EXPECT_EQ(GapsOf(cut), "1 buffer missing at the end");
+  cut.resize(cut.size() - EtlWriter::kBufferBytes + 80);
+  EXPECT_EQ(GapsOf(cut), "2 buffers missing at the end, 1 buffer broken");
+
+  EtlBytes followed = TwoProcessors().bytes;
+  followed.resize(followed.size() + EtlWriter::kBufferBytes);
+  EXPECT_EQ(GapsOf(followed), "1 buffer of an unknown kind, where reading ended");
+}
+
+TEST(ReadEtlTest, NamesHeapSnapshotsOfWprAsUnread) {
+  EtlBytes record;
+  test::AppendNumber(record, 80, 2);
+  test::AppendNumber(record, 19, 1);
+  test::AppendNumber(record, 0xc0, 1);
+  record.resize(24);
+  for (const unsigned byte : {0xfaU, 0x2aU, 0x1dU, 0x90U, 0xf6U, 0x4fU, 0xd7U, 0x46U, 0x8dU, 0x0eU,
+                              0x53U, 0x64U, 0x5eU, 0x1aU, 0x47U, 0xf5U}) {
+    test::AppendNumber(record, byte, 1);
+  }
+  record.resize(80);
+  EtlWriter file;
+  file.Add({.records = {record}});
+
+  EXPECT_THAT(GapsOf(file.bytes), HasSubstr("1 event of wpr's heap snapshots"));
+}
+
+TEST(ReadEtlTest, WhatWasThereBeforeTheRecordingIsNoLoss) {
+  const EventMaker make(kProgram);
+  EtlWriter file;
+  file.Add({.records = {RecordOf(make.Free(10, 0x9000)), RecordOf(make.Allocate(11, 0x1000, 8))}});
+
+  const EtlHeaps heaps = ReadEtlHeaps(BytesOf(file.bytes), 0).value();
+
+  EXPECT_EQ(heaps.processes[0].losses.unknown_blocks, 1u);
+  EXPECT_TRUE(IsWhole(heaps.processes[0], heaps.gaps));
+}
+
+TEST(ReadEtlTest, RefusesOtherFiles) {
+  for (const EtlBytes& bytes : {EtlBytes(), EtlBytes(10), EtlBytes(5000)}) {
+    const auto heaps = ReadEtlHeaps(BytesOf(bytes), 0);
+    ASSERT_FALSE(heaps);
+    EXPECT_EQ(heaps.error().exit_code, ExitCode::kUsage);
+  }
+}
+
+}  // namespace
+}  // namespace leakgate
