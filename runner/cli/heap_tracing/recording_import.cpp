@@ -47,9 +47,11 @@ DoubtLines DoubtsOf(const EtlProcess& process, const EtlGaps& gaps) {
   losses.unknown_blocks = 0;
   losses.blocks_without_stack = 0;
   DoubtLines lines = {DescribeGaps(gaps), ""};
-  const std::string of_process = DescribeLosses(losses);
-  if (!lines.lacks.empty() && !of_process.empty()) lines.lacks += ", ";
-  lines.lacks += of_process;
+  const std::string mixed = process.is_mixed ? "two processes with one PID" : "";
+  for (const std::string& lack : {DescribeLosses(losses), mixed}) {
+    if (!lines.lacks.empty() && !lack.empty()) lines.lacks += ", ";
+    lines.lacks += lack;
+  }
   TraceLosses notes;
   notes.unknown_blocks = process.losses.unknown_blocks;
   notes.blocks_without_stack = process.losses.blocks_without_stack;

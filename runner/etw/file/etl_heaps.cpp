@@ -67,6 +67,7 @@ struct ProcessHeaps {
 
   HeapTrace trace;
   StackedTimes stacked;
+  bool is_mixed = false;
 };
 
 class HeapsReader {
@@ -78,6 +79,10 @@ class HeapsReader {
       if (std::optional<EtlModule> module = ReadEtlModule(record)) {
         modules_[module->process].Add(*std::move(module));
       }
+    } else if (record.group == EtlGroup::kProcessStart) {
+      const std::optional<std::uint32_t> pid = ReadEtlProcessStart(record);
+      const auto found = pid ? heaps_.find(*pid) : heaps_.end();
+      if (found != heaps_.end()) found->second.is_mixed = true;
     } else if (record.group == EtlGroup::kStack) {
       TakeStack(record.event);
     } else if (record.group == EtlGroup::kHeap) {
@@ -93,6 +98,7 @@ class HeapsReader {
       heaps.trace.Finish();
       process.heap_events = heaps.trace.heap_events();
       process.losses = heaps.trace.losses();
+      process.is_mixed = heaps.is_mixed;
       const bool is_asked = pid_ == pid || (pid_ == 0 && heaps_.size() == 1);
       Sum(heaps.trace, is_asked ? &modules_[pid] : nullptr, process);
       processes.push_back(std::move(process));
@@ -165,7 +171,7 @@ bool IsWhole(const EtlProcess& process, const EtlGaps& gaps) {
   TraceLosses losses = process.losses;
   losses.unknown_blocks = 0;
   losses.blocks_without_stack = 0;
-  return losses == TraceLosses() && gaps == EtlGaps();
+  return losses == TraceLosses() && gaps == EtlGaps() && !process.is_mixed;
 }
 
 }  // namespace leakgate

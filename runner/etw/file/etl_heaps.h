@@ -29,6 +29,7 @@ struct EtlProcess {
   std::uint64_t blocks = 0;
   std::vector<EtlStackGroup> groups{};  // most bytes first; empty unless the process was asked for
   TraceLosses losses{};
+  bool is_mixed = false;  // another process began with the same PID
 };
 
 struct EtlHeaps {

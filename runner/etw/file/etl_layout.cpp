@@ -18,6 +18,8 @@ constexpr std::uint16_t kLostEvents = 0x02;  // flags of a buffer
 constexpr std::uint16_t kLostBuffers = 0x04;
 constexpr std::uint16_t kCompressed = 0x40;
 
+constexpr std::uint8_t kOldestKnown = 2;  // version of events about processes and modules
+
 constexpr std::uint8_t kTraceMark = 0x80;  // each record has it
 constexpr std::uint8_t kEventMark = 0xc0;
 constexpr std::uint32_t kNoRecord = 0xffffffff;  // what follows the last record
@@ -78,9 +80,12 @@ std::size_t ExtraBytes(std::uint16_t version) {
 
 EtlGroup GroupOf(std::uint8_t group, std::uint8_t opcode) {
   constexpr std::uint8_t kUnloadsModule = 2;
+  constexpr std::uint8_t kStarts = 1;
   switch (group) {
     case 0x00:
       return opcode == 0 ? EtlGroup::kFile : EtlGroup::kOther;
+    case 0x03:
+      return opcode == kStarts ? EtlGroup::kProcessStart : EtlGroup::kOther;
     case 0x10:
       return EtlGroup::kHeap;
     case 0x14:
@@ -208,7 +213,6 @@ std::optional<EtlFileFacts> ReadEtlFileFacts(const TraceEvent& event) {
 }
 
 std::optional<EtlModule> ReadEtlModule(const EtlRecord& record) {
-  constexpr std::uint8_t kOldestKnown = 2;
   const Bytes payload = record.event.payload;
   const std::uint8_t pointer = record.event.pointer_bytes;
   // Two pointers, four numbers, a pointer, four numbers.
@@ -218,6 +222,12 @@ std::optional<EtlModule> ReadEtlModule(const EtlRecord& record) {
                    .bytes = PointerAt(payload, pointer, pointer),
                    .process = NumberAt<std::uint32_t>(payload, 2 * std::size_t{pointer}),
                    .name = NameAt(payload.subspan(name))};
+}
+
+std::optional<std::uint32_t> ReadEtlProcessStart(const EtlRecord& record) {
+  const std::size_t at = record.event.pointer_bytes;  // behind a pointer
+  if (record.version < kOldestKnown || record.event.payload.size() < at + 4) return std::nullopt;
+  return NumberAt<std::uint32_t>(record.event.payload, at);
 }
 
 std::optional<EtlStackOwner> ReadEtlStackOwner(const TraceEvent& event) {

@@ -37,7 +37,15 @@ struct EtlBuffer {
     std::span<const std::byte, kEtlHeaderBytes> header, std::uint64_t offset);
 
 // What a record is. kOther: nothing that is read here.
-enum class EtlGroup : std::uint8_t { kOther, kFile, kHeap, kStack, kModule, kHeapSnapshot };
+enum class EtlGroup : std::uint8_t {
+  kOther,
+  kFile,
+  kHeap,
+  kStack,
+  kModule,
+  kProcessStart,
+  kHeapSnapshot
+};
 
 struct EtlRecord {
   EtlGroup group = EtlGroup::kOther;
@@ -81,6 +89,9 @@ struct EtlModule {
 };
 // Returns nothing if the record is of a version that is not known, or cut short.
 [[nodiscard]] std::optional<EtlModule> ReadEtlModule(const EtlRecord& record);
+
+// The process that a record of kProcessStart tells of; nothing if it is of another version.
+[[nodiscard]] std::optional<std::uint32_t> ReadEtlProcessStart(const EtlRecord& record);
 
 // The process that a stack is of; nothing if it is cut short.
 struct EtlStackOwner {

@@ -7,6 +7,7 @@
 #include <map>
 #include <queue>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -152,13 +153,17 @@ Expected<EtlGaps> ReadEtl(const ReadEtlBytes& read,
   LEAKGATE_TRY_ASSIGN(EtlIndex index, IndexBuffers(read, gaps));
   if (index.buffers == 0) return NoEtl();
   std::uint64_t bytes_at_once = 0;
-  using Head = std::pair<std::uint64_t, Stream*>;
-  const auto is_later = [](const Head& a, const Head& b) { return a.first > b.first; };
+  // Of one time, a stack comes after what it is of.
+  using Head = std::tuple<std::uint64_t, bool, Stream*>;
+  const auto is_later = [](const Head& a, const Head& b) {
+    return std::pair(std::get<0>(a), std::get<1>(a)) > std::pair(std::get<0>(b), std::get<1>(b));
+  };
   std::priority_queue<Head, std::vector<Head>, decltype(is_later)> heads(is_later);
   for (auto& [key, stream] : index.streams) bytes_at_once += stream.MostBytes();
   if (bytes_at_once > kMostBytesAtOnce) return TooLarge();
   const auto push = [&](Stream& stream) {
-    if (stream.Advance(read, gaps)) heads.emplace(stream.record().event.time, &stream);
+    if (!stream.Advance(read, gaps)) return;
+    heads.emplace(stream.record().event.time, stream.record().group == EtlGroup::kStack, &stream);
   };
   for (auto& [key, stream] : index.streams) {
     stream.Sort();
@@ -166,7 +171,7 @@ Expected<EtlGaps> ReadEtl(const ReadEtlBytes& read,
   }
   bool has_facts = false;
   while (!heads.empty()) {
-    Stream& stream = *heads.top().second;
+    Stream& stream = *std::get<2>(heads.top());
     heads.pop();
     const EtlRecord& record = stream.record();
     if (record.group == EtlGroup::kFile) {

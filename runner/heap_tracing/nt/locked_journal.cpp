@@ -24,10 +24,11 @@ Unexpected CannotUse(const fs::path& path, const std::string& cause) {
       "{}: {}; without a journal leakgate does not change the registry", PathText(path), cause));
 }
 
+// Follows no link: the caller may have more rights than whoever has made one there.
 UniqueFd OpenShared(const fs::path& path, DWORD rights, DWORD disposition) {
   return OwnHandle(CreateFileW(path.c_str(), rights,
                                FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
-                               disposition, FILE_ATTRIBUTE_NORMAL, nullptr));
+                               disposition, FILE_FLAG_OPEN_REPARSE_POINT, nullptr));
 }
 
 Expected<UniqueFd> TakeLock(const fs::path& path) {
@@ -55,7 +56,8 @@ Expected<FlagJournal> ReadJournal(const fs::path& path) {
 }
 
 bool WriteToDisk(const fs::path& path, const std::string& text) {
-  const UniqueFd file = OpenShared(path, GENERIC_WRITE, CREATE_ALWAYS);
+  DeleteFileW(path.c_str());  // of a killed command
+  const UniqueFd file = OpenShared(path, GENERIC_WRITE, CREATE_NEW);
   DWORD written = 0;
   return file &&
          WriteFile(HandleOf(file), text.data(), static_cast<DWORD>(text.size()), &written,
@@ -93,6 +95,9 @@ Expected<LockedJournal> LockedJournal::OpenIn(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return CannotUse(folder, error.message());
+  if ((GetFileAttributesW(folder.c_str()) & FILE_ATTRIBUTE_REPARSE_POINT) != 0) {
+    return CannotUse(folder, "it is a link");
+  }
   LEAKGATE_TRY_ASSIGN(UniqueFd lock, TakeLock(folder / kLock));
   LockedJournal journal(folder, std::move(lock));
   LEAKGATE_TRY_ASSIGN(journal.entries, ReadJournal(folder / kJournal));

@@ -153,6 +153,37 @@ TEST(ReadEtlTest, WhatWasThereBeforeTheRecordingIsNoLoss) {
   EXPECT_TRUE(IsWhole(heaps.processes[0], heaps.gaps));
 }
 
+TEST(ReadEtlTest, JoinsAStackOfTheSameTimeFromAnotherProcessor) {
+  const EventMaker make(kProgram);
+  test::MadeEvent stack = make.Stack(10, {0x400010});
+  stack.event.time = 10;
+  EtlWriter file;
+  file.Add({.processor = 0, .records = {RecordOf(stack)}});
+  file.Add({.processor = 1, .records = {RecordOf(make.Allocate(10, 0x1000, 30))}});
+
+  const EtlHeaps heaps = ReadEtlHeaps(BytesOf(file.bytes), 0).value();
+
+  EXPECT_EQ(heaps.processes[0].losses.blocks_without_stack, 0u);
+}
+
+TEST(ReadEtlTest, TwoProcessesOfOnePidAreNoWhole) {
+  const EventMaker make(kProgram);
+  EtlBytes payload(8);
+  test::AppendNumber(payload, kProgram, 4);
+  const EtlBytes start =
+      RecordOf(TraceEvent{.opcode = 1, .time = 5, .payload = payload}, 3, EtlHeader::kWhole);
+  for (const bool is_before : {true, false}) {
+    EtlWriter file;
+    const EtlBytes allocation = RecordOf(make.Allocate(is_before ? 10 : 4, 0x1000, 30));
+    file.Add(
+        {.records = is_before ? std::vector{start, allocation} : std::vector{allocation, start}});
+
+    const EtlHeaps heaps = ReadEtlHeaps(BytesOf(file.bytes), 0).value();
+
+    EXPECT_EQ(IsWhole(heaps.processes[0], heaps.gaps), is_before);
+  }
+}
+
 TEST(ReadEtlTest, RefusesOtherFiles) {
   for (const EtlBytes& bytes : {EtlBytes(), EtlBytes(10), EtlBytes(5000)}) {
     const auto heaps = ReadEtlHeaps(BytesOf(bytes), 0);

@@ -30,6 +30,12 @@ std::string StartedText(const ImageSessionStartCommand& command) {
       is_recorded ? " --etl FILE" : "");
 }
 
+// Leaves the journal to others: wpr may take minutes meanwhile.
+Expected<FlagHolder> HolderOf(const std::string& session) {
+  LEAKGATE_TRY_ASSIGN(const LockedJournal journal, LockedJournal::Open());
+  return FindImageSession(journal, session);
+}
+
 // What wpr does where a session ends: keeps the recording, or gives up the one that the session has
 // begun.
 Expected<void> EndRecording(const ImageSessionStopCommand& command, const Expected<Wpr>& wpr,
@@ -54,12 +60,17 @@ Expected<int> Execute(const ImageSessionStartCommand& command) {
   if (command.recorder == Recorder::kWpr) {
     LEAKGATE_TRY_ASSIGN(wpr, Wpr::Find());
   }
-  LEAKGATE_TRY_ASSIGN(LockedJournal journal, LockedJournal::Open());
-  PrintProblems(journal.problems());
-  LEAKGATE_TRY(StartImageSession(journal, command.name, command.images, command.recorder));
+  {  // wpr may take long, and so has no lock
+    LEAKGATE_TRY_ASSIGN(LockedJournal journal, LockedJournal::Open());
+    PrintProblems(journal.problems());
+    LEAKGATE_TRY(StartImageSession(journal, command.name, command.images, command.recorder));
+  }
   if (wpr) {
     if (const Expected<void> begun = wpr->Run({"-start", "Heap", "-filemode"}); !begun) {
-      (void)StopImageSession(journal, command.name, LockedJournal::Foreign::kKept);
+      LEAKGATE_TRY_ASSIGN(LockedJournal journal, LockedJournal::Open());
+      LEAKGATE_TRY_ASSIGN(const bool is_all_back,
+                          StopImageSession(journal, command.name, LockedJournal::Foreign::kKept));
+      if (!is_all_back) PrintProblems(journal.problems());
       return Unexpected(begun.error());
     }
   }
@@ -81,9 +92,9 @@ Expected<int> Execute(const ImageSessionStopCommand& command) {
     if (!wpr) return Unexpected(wpr.error());
     LEAKGATE_TRY(Wpr::CheckPlace(command.etl));
   }
-  LEAKGATE_TRY_ASSIGN(LockedJournal journal, LockedJournal::Open());
-  LEAKGATE_TRY_ASSIGN(const FlagHolder session, FindImageSession(journal, command.name));
+  LEAKGATE_TRY_ASSIGN(const FlagHolder session, HolderOf(command.name));
   LEAKGATE_TRY(EndRecording(command, wpr, session));
+  LEAKGATE_TRY_ASSIGN(LockedJournal journal, LockedJournal::Open());
   const auto foreign =
       command.is_forced ? LockedJournal::Foreign::kOverwritten : LockedJournal::Foreign::kKept;
   LEAKGATE_TRY_ASSIGN(const bool is_all_back, StopImageSession(journal, command.name, foreign));
