@@ -60,6 +60,12 @@ add_test(NAME verdicts COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests
   --leakgate $<TARGET_FILE:leakgate> --fixtures ${PROJECT_BINARY_DIR}/fixtures)
 set_tests_properties(verdicts PROPERTIES TIMEOUT 300)
 
+# Recordings of Windows' own heap tracing, which leakgate reads on each system.
+if(LEAKGATE_PROFILER)
+  add_test(NAME recording_import
+    COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/windows/heap_tracing/commands.py --leakgate $<TARGET_FILE:leakgate>)
+endif()
+
 # What is offered to allow, pasted, turns the run green.
 set(remedies)
 foreach(name kinds_untouched kinds_listener lost_graphs_untouched lost_graphs_listener wrappers_untouched

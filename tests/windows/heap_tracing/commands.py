@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Runs leakgate.exe's commands for Windows' own heap tracing under Wine: on its registry, with a fake wpr.exe, and on
-.etl files that are made here.
+.etl files that are made here. On Linux, leakgate reads those as well, and refuses the rest.
 
 Usage: commands.py --wine ci/wine --leakgate PATH --fake-wpr PATH [SCENARIO...]
+       commands.py --leakgate PATH
 """
 import argparse
 import json
@@ -25,16 +26,20 @@ def windows(path: pathlib.Path) -> str:
 
 class Commands:
     def __init__(self, options, folder: pathlib.Path):
-        self.wine, self.leakgate, self.folder = options.wine, options.leakgate, folder
+        self.wine, self.folder = options.wine, folder
+        self.command = [*([self.wine] if self.wine else []), options.leakgate]
         self.log = folder / "wpr.log"
+        if not self.wine:
+            return
         kit = folder / "kits" / "Windows Performance Toolkit"
         kit.mkdir(parents=True)
         shutil.copy(options.fake_wpr, kit / "wpr.exe")
+        self.install(folder / "kits")
 
     def __call__(self, *arguments, wpr="") -> subprocess.CompletedProcess:
         environment = {**os.environ, "LOCALAPPDATA": windows(self.folder), "LC_ALL": "C.UTF-8", "LEAKGATE_FAKE_WPR": wpr,
                        "LEAKGATE_FAKE_WPR_LOG": windows(self.log)}
-        done = subprocess.run([self.wine, self.leakgate, *map(str, arguments)], cwd=self.folder, env=environment,
+        done = subprocess.run([*self.command, *map(str, arguments)], cwd=self.folder, env=environment,
                               capture_output=True, timeout=120, check=False)
         done.stdout, done.stderr = (text.decode("utf-8", "replace").replace("\r\n", "\n") for text in (done.stdout, done.stderr))
         return done
@@ -70,6 +75,12 @@ class Commands:
         self.registry("delete", KITS, "/v", "KitsRoot10", "/f")
         if folder:
             self.registry("add", KITS, "/v", "KitsRoot10", "/t", "REG_SZ", "/d", windows(folder), "/f")
+
+
+    def clean(self) -> None:
+        if self.wine:
+            self.install(None)
+            self.registry("delete", rf"{IMAGES}\{IMAGE}", "/f")
 
 
 def check(is_so: bool, why: str) -> None:
@@ -230,27 +241,31 @@ def imports(commands) -> None:
     commands.gives(3, "recording", "import", "a.etl", says="it has no events of heaps")
 
 
+def only_on_windows(commands) -> None:
+    for arguments in (["session", "stop", "web", "--etl", "a.etl"], ["session", "start", "web", "--image", "a.exe", "--wpr"],
+                      ["snapshot", "take", "--pid", "1", "--etl", "a.etl"]):
+        commands.gives(2, *arguments, says="unknown option")
+
+
 SCENARIOS = [sessions, bad_input, session_with_wpr, session_without_its_recording, snapshots, without_wpr, boot_commands, imports]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--wine", required=True)
+    parser.add_argument("--wine")
     parser.add_argument("--leakgate", required=True)
-    parser.add_argument("--fake-wpr", required=True)
+    parser.add_argument("--fake-wpr")
     parser.add_argument("scenarios", nargs="*")
     options = parser.parse_args()
-    for scenario in SCENARIOS:
+    for scenario in SCENARIOS if options.wine else [imports, only_on_windows]:
         if options.scenarios and scenario.__name__ not in options.scenarios:
             continue
         with tempfile.TemporaryDirectory() as folder:
             commands = Commands(options, pathlib.Path(folder))
-            commands.install(commands.folder / "kits")
             try:
                 scenario(commands)
             finally:
-                commands.install(None)
-                commands.registry("delete", rf"{IMAGES}\{IMAGE}", "/f")
+                commands.clean()
         print(f"{scenario.__name__}: ok", flush=True)
 
 
