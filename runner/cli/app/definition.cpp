@@ -20,6 +20,15 @@
 namespace leakgate {
 namespace {
 
+#if LEAKGATE_HEAP_TRACING && LEAKGATE_PROFILER
+// What leakgate run and leakgate record trace.
+std::string ListRuns(OutputForm form) {
+  const Survey survey = SurveySessionsAndRuns();
+  return form == OutputForm::kJson ? SessionListJson(survey.sessions, survey.runs, FindOrphans())
+                                   : SessionListText(survey.sessions, survey.runs, FindOrphans());
+}
+#endif
+
 // Puts the profiler into the runs of a command, if leakgate is built with one.
 template <typename Chosen>
 void AddProfiler([[maybe_unused]] Chosen& command) {
@@ -30,6 +39,9 @@ void AddProfiler([[maybe_unused]] Chosen& command) {
   if constexpr (requires { command.addition; }) {
     command.addition = std::make_shared<FilesOfTests>();
   }
+#if LEAKGATE_HEAP_TRACING
+  if constexpr (requires { command.others; }) command.others = ListRuns;
+#endif
 #endif
 }
 

@@ -72,8 +72,10 @@ std::string FlagListText(const FlagSurvey& survey) {
   return text;
 }
 
-std::string FlagListJson(const FlagSurvey& survey) {
-  Json body = {{"images", Json::array()}, {"problems", survey.problems}};
+std::string FlagListJson(const FlagSurvey& survey, const std::string& others) {
+  Json body = Json::parse(others);
+  body["images"] = Json::array();
+  body["problems"] = survey.problems;
   for (const ListedFlag& flag : survey.flags) body["images"].push_back(JsonOfFlag(flag));
   return ConsoleJson(body, 2);
 }

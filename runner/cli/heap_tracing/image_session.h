@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct ImageSessionStartCommand {
 
 struct ImageSessionListCommand {
   OutputForm output = OutputForm::kText;
+  // Returns what else there is to list, as text or as a JSON object; if not set, there is nothing.
+  std::function<std::string(OutputForm)> others;
 };
 
 struct ImageSessionStopCommand {
@@ -55,9 +58,9 @@ void Declare(ImageSessionUnitCommand& command, OptionList& options);
 [[nodiscard]] Expected<int> Execute(const ImageSessionStopCommand& command);
 [[nodiscard]] Expected<int> Execute(const ImageSessionUnitCommand& command);
 
-// What is set, by whom and since when. Pure.
+// What is set, by whom and since when. To a JSON object, others' members may be added. Pure.
 [[nodiscard]] std::string FlagListText(const FlagSurvey& survey);
-[[nodiscard]] std::string FlagListJson(const FlagSurvey& survey);
+[[nodiscard]] std::string FlagListJson(const FlagSurvey& survey, const std::string& others = "{}");
 
 // The commands that `session unit` prints, as a batch file. Pure.
 [[nodiscard]] std::string BootCommandsText(const ImageSessionUnitCommand& command);

@@ -41,6 +41,9 @@ TEST(FlagListTest, TellsTheSameToMachines) {
   EXPECT_EQ(body["images"][1]["is_ours"], false);
   EXPECT_EQ(body["images"][2].contains("sessions"), false);
   EXPECT_EQ(body["problems"][0], "one");
+  const auto with_others = nlohmann::json::parse(FlagListJson({}, R"({"runs": [1]})"));
+  EXPECT_EQ(with_others["runs"][0], 1);
+  EXPECT_TRUE(with_others["images"].empty());
 }
 
 TEST(ImageSessionOptionsTest, NamesASessionAndTakesNoProgram) {

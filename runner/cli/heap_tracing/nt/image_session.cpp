@@ -81,7 +81,10 @@ Expected<int> Execute(const ImageSessionStartCommand& command) {
 Expected<int> Execute(const ImageSessionListCommand& command) {
   LEAKGATE_TRY_ASSIGN(const LockedJournal journal, LockedJournal::Open());
   LEAKGATE_TRY_ASSIGN(const FlagSurvey survey, SurveyFlags(journal));
-  Print(stdout, command.output == OutputForm::kJson ? FlagListJson(survey) : FlagListText(survey));
+  const std::string others = command.others ? command.others(command.output) : "";
+  Print(stdout, command.output == OutputForm::kText ? others + FlagListText(survey)
+                : others.empty()                    ? FlagListJson(survey)
+                                                    : FlagListJson(survey, others));
   PrintProblems(survey.problems);
   return survey.problems.empty() ? kExitPass : kExitLeft;
 }
