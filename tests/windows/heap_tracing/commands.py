@@ -17,7 +17,7 @@ import tempfile
 
 IMAGES = r"HKLM\Software\Microsoft\Windows NT\CurrentVersion\Image File Execution Options"
 KITS = r"HKLM\SOFTWARE\Microsoft\Windows Kits\Installed Roots"
-IMAGE = "leakgate-test-command.exe"
+IMAGE = "leakgate-command.exe"
 
 
 def windows(path: pathlib.Path) -> str:
