@@ -21,9 +21,10 @@ namespace leakgate {
 namespace {
 
 #if LEAKGATE_HEAP_TRACING && LEAKGATE_PROFILER
-// What leakgate run and leakgate record trace.
+// What leakgate run and leakgate record trace: no session has it on this system.
 std::string ListRuns(OutputForm form) {
   const Survey survey = SurveySessionsAndRuns();
+  if (form == OutputForm::kText && survey.runs.empty()) return "";
   return form == OutputForm::kJson ? SessionListJson(survey.sessions, survey.runs, FindOrphans())
                                    : SessionListText(survey.sessions, survey.runs, FindOrphans());
 }
