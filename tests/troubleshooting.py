@@ -49,7 +49,7 @@ OTHER_TEXTS = {
     "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Image File Execution Options",
     # a part of a message that says what to do
     "it has too many bytes", "it is no journal of leakgate's", "its folder of symbols cannot be put beside it",
-    "it has several processes", "PID {} is not in it",
+    "it has several processes", "PID {} is not in it", "two processes with one PID", "it is a link",
     # what a recording of Windows has
     "{}: {} live at the end, by {} call stack{}", "--top {} shows all", "no call stack",
     "incomplete: {}\n  what is shown may have been freed", "from before the recording, or without a stack: {}",

@@ -2,10 +2,11 @@
 """Runs leakgate.exe's commands for Windows' own heap tracing under Wine: on its registry, with a fake wpr.exe, and on
 .etl files that are made here. On Linux, leakgate reads those as well, and refuses the rest.
 
-Usage: commands.py --wine ci/wine --leakgate PATH --fake-wpr PATH [SCENARIO...]
+Usage: commands.py --wine ci/wine --leakgate PATH --fake-wpr PATH --interrupts PATH [SCENARIO...]
        commands.py --leakgate PATH
 """
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -26,7 +27,7 @@ def windows(path: pathlib.Path) -> str:
 
 class Commands:
     def __init__(self, options, folder: pathlib.Path):
-        self.wine, self.folder = options.wine, folder
+        self.wine, self.folder, self.interrupts = options.wine, folder, options.interrupts
         self.command = [*([self.wine] if self.wine else []), options.leakgate]
         self.log = folder / "wpr.log"
         if not self.wine:
@@ -37,10 +38,12 @@ class Commands:
         self.install(folder / "kits")
 
     def __call__(self, *arguments, wpr="") -> subprocess.CompletedProcess:
+        return self.run([*self.command, *map(str, arguments)], wpr)
+
+    def run(self, line: list, wpr="") -> subprocess.CompletedProcess:
         environment = {**os.environ, "LOCALAPPDATA": windows(self.folder), "LC_ALL": "C.UTF-8", "LEAKGATE_FAKE_WPR": wpr,
                        "LEAKGATE_FAKE_WPR_LOG": windows(self.log)}
-        done = subprocess.run([*self.command, *map(str, arguments)], cwd=self.folder, env=environment,
-                              capture_output=True, timeout=120, check=False)
+        done = subprocess.run(line, cwd=self.folder, env=environment, capture_output=True, timeout=120, check=False)
         done.stdout, done.stderr = (text.decode("utf-8", "replace").replace("\r\n", "\n") for text in (done.stdout, done.stderr))
         return done
 
@@ -147,29 +150,49 @@ def session_without_its_recording(commands) -> None:
     equal(commands.files(), [])
 
 
-def snapshots(commands) -> None:
-    sleeper = subprocess.Popen([commands.wine, commands.folder / "kits/Windows Performance Toolkit/wpr.exe"],
+@contextlib.contextmanager
+def running_process(commands):
+    """Gives the PID of a process that runs meanwhile."""
+    process = subprocess.Popen([commands.wine, commands.folder / "kits/Windows Performance Toolkit/wpr.exe"],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    pid = sleeper.stdout.readline().decode().strip()
-    take = ["snapshot", "take", "--pid", pid, "--for", "10ms", "--etl"]
-    begin = [f"-snapshotconfig heap -pid {pid} enable", "-start heapsnapshot -filemode"]
-    end = [f"-snapshotconfig heap -pid {pid} disable"]
     try:
+        yield process.stdout.readline().decode().strip()
+    finally:
+        process.communicate(b"\n")
+
+
+def calls_of_snapshot(pid: str, *then: str) -> list[str]:
+    """From the first to the last; `then` stands for what is between."""
+    return [f"-snapshotconfig heap -pid {pid} enable", "-start heapsnapshot -filemode", *then,
+            f"-snapshotconfig heap -pid {pid} disable"]
+
+
+def snapshots(commands) -> None:
+    with running_process(commands) as pid:
+        take = ["snapshot", "take", "--pid", pid, "--for", "10ms", "--etl"]
+        single = f"-singlesnapshot heap {pid}"
         commands.gives(0, *take, "a.etl", says="wrote a.etl")
-        equal(commands.called(), [*begin, f"-singlesnapshot heap {pid}", "-stop a.etl", *end])
+        equal(commands.called(), calls_of_snapshot(pid, single, "-stop a.etl"))
         equal(commands.files(), ["a.etl", "a.etl.NGENPDB"])
         commands.gives(2, *take, "a.etl", says="is there already")
         commands.gives(2, "snapshot", "take", "--pid", "999999", "--etl", "b.etl", says="there is no process")
         equal(commands.called(), [])
         commands.gives(3, *take, "b.etl", wpr="-start=fails")
-        equal(commands.called(), [*begin, *end])
+        equal(commands.called(), calls_of_snapshot(pid))
         commands.gives(3, *take, "b.etl", wpr="-singlesnapshot=fails")
-        equal(commands.called(), [*begin, f"-singlesnapshot heap {pid}", "-cancel", *end])
+        equal(commands.called(), calls_of_snapshot(pid, single, "-cancel"))
         commands.gives(3, *take, "b.etl", wpr="-stop=fails")
-        equal(commands.called(), [*begin, f"-singlesnapshot heap {pid}", "-stop b.etl", "-cancel", *end])
+        equal(commands.called(), calls_of_snapshot(pid, single, "-stop b.etl", "-cancel"))
         equal(commands.files(), ["a.etl", "a.etl.NGENPDB"])
-    finally:
-        sleeper.communicate(b"\n")
+
+
+def an_interrupted_snapshot(commands) -> None:
+    with running_process(commands) as pid:
+        line = f"{windows(commands.command[1])} snapshot take --pid {pid} --for 60s --etl a.etl"
+        done = commands.run([commands.wine, commands.interrupts, "is traced for", "50", line])
+        check("interrupted before the snapshot; nothing was written" in done.stderr, done.stdout + done.stderr)
+        equal(commands.called(), calls_of_snapshot(pid, "-cancel"))
+        equal(commands.files(), [])
 
 
 def without_wpr(commands) -> None:
@@ -247,7 +270,8 @@ def only_on_windows(commands) -> None:
         commands.gives(2, *arguments, says="unknown option")
 
 
-SCENARIOS = [sessions, bad_input, session_with_wpr, session_without_its_recording, snapshots, without_wpr, boot_commands, imports]
+SCENARIOS = [sessions, bad_input, session_with_wpr, session_without_its_recording, snapshots, an_interrupted_snapshot,
+             without_wpr, boot_commands, imports]
 
 
 def main() -> None:
@@ -255,6 +279,7 @@ def main() -> None:
     parser.add_argument("--wine")
     parser.add_argument("--leakgate", required=True)
     parser.add_argument("--fake-wpr")
+    parser.add_argument("--interrupts", help="the program that sends Ctrl-C")
     parser.add_argument("scenarios", nargs="*")
     options = parser.parse_args()
     for scenario in SCENARIOS if options.wine else [imports, only_on_windows]:

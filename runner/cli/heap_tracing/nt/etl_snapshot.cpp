@@ -80,6 +80,10 @@ Expected<int> Execute(const EtlSnapshotCommand& command) {
   EndSignalDeferral signal;
   BegunSnapshot snapshot(wpr, std::to_string(command.pid));
   LEAKGATE_TRY(snapshot.Begin());
+  Print(stdout, fmt::format("leakgate: PID {} is traced for {} s; Ctrl-C ends that, and writes "
+                            "nothing\n",
+                            command.pid, static_cast<double>(command.length.count()) / 1000));
+  (void)FlushOutput();
   LEAKGATE_TRY(WaitFor(command.length, signal));
   LEAKGATE_TRY(snapshot.TakeInto(command.etl));
   Print(stderr, fmt::format("leakgate: wrote {}\n", Printable(PathText(command.etl))));
