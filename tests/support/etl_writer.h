@@ -76,8 +76,6 @@ inline EtlBytes ModuleRecord(std::uint32_t process, std::uint64_t begin, std::ui
 }
 
 struct MadeBuffer {
-  std::uint16_t processor = 0;
-  std::uint64_t sequence = 0;
   std::vector<EtlBytes> records = {};
   std::uint16_t flags = 0;
 };
@@ -89,10 +87,6 @@ class EtlWriter {
   void Add(const MadeBuffer& made) {
     EtlBytes buffer;
     AppendNumber(buffer, kBufferBytes, 4);
-    buffer.resize(24);
-    AppendNumber(buffer, made.sequence, 8);
-    buffer.resize(40);
-    AppendNumber(buffer, made.processor, 2);
     buffer.resize(52);
     AppendNumber(buffer, made.flags, 2);
     buffer.resize(72);

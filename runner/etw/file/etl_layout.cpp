@@ -121,6 +121,7 @@ void ReadThread(Bytes record, TraceEvent& event) {
 // REQUIRES: the record has its whole header, and what its version adds.
 EtlRecord RecordOf(Bytes record, const HeaderKind& kind) {
   EtlRecord read;
+  read.has_time = kind.layout != HeaderLayout::kUnknown;
   read.event.pointer_bytes = kind.pointer_bytes;
   read.event.payload = record.subspan(kind.bytes);
   if (IsOfSystem(kind.layout)) {
@@ -167,9 +168,6 @@ std::string NameAt(Bytes bytes) {
 std::optional<EtlBuffer> ReadEtlBuffer(std::span<const std::byte, kEtlHeaderBytes> header,
                                        std::uint64_t offset) {
   EtlBuffer buffer = {.offset = offset, .size = NumberAt<std::uint32_t>(header, 0)};
-  buffer.sequence = NumberAt<std::uint64_t>(header, 24);
-  buffer.processor = NumberAt<std::uint16_t>(header, 40);
-  buffer.logger = NumberAt<std::uint16_t>(header, 42);
   const auto used = NumberAt<std::uint32_t>(header, 48);
   const auto flags = NumberAt<std::uint16_t>(header, 52);
   buffer.has_lost_events = (flags & kLostEvents) != 0;

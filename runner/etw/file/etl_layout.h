@@ -1,9 +1,7 @@
 // The layout of an .etl file, as far as it is public: buffers with a header each, and records in
 // them. Pure; any bytes may come.
 //
-//   buffer   0 size  24 sequence number  40 processor, logger  48 bytes that are used  52 flags,
-//   type
-//            72 records, each at a multiple of 8
+//   buffer   0 size  48 bytes that are used  52 flags  72 records, each at a multiple of 8
 //   record   2 kind, 3 what the kind is of; for events of the system: 4 size, 6 opcode, 7 group
 #pragma once
 
@@ -24,9 +22,6 @@ struct EtlBuffer {
   std::uint64_t offset = 0;  // in the file
   std::uint32_t size = 0;    // with its header
   std::uint32_t used = 0;    // with its header; at most `size`
-  std::uint64_t sequence = 0;
-  std::uint16_t processor = 0;
-  std::uint16_t logger = 0;
   bool has_lost_events = false;
   bool has_lost_buffers = false;
   bool is_compressed = false;
@@ -50,6 +45,7 @@ enum class EtlGroup : std::uint8_t {
 struct EtlRecord {
   EtlGroup group = EtlGroup::kOther;
   std::uint8_t version = 0;
+  bool has_time = false;    // else it is of a layout that is not known
   bool has_process = true;  // else `event` has neither process nor thread
   TraceEvent event;         // its payload is in the buffer
 };

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <queue>
+#include <memory>
+#include <optional>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -26,52 +25,73 @@ Unexpected TooLarge() {
       "its buffers would take more than 1 GiB of memory at once; record with smaller buffers");
 }
 
-// The buffers of one processor in one session, in their order, and the one that is being read.
-class Stream {
+// A buffer that is being read.
+class OpenBuffer {
  public:
-  void Add(const EtlBuffer& buffer) { buffers_.push_back(buffer); }
-
-  std::uint64_t MostBytes() const { return std::ranges::max(buffers_, {}, &EtlBuffer::used).used; }
-  void Sort() {
-    std::ranges::sort(buffers_, {},
-                      [](const EtlBuffer& it) { return std::pair(it.sequence, it.offset); });
+  OpenBuffer(const EtlBuffer& buffer, const ReadEtlBytes& read, EtlGaps& gaps)
+      : bytes_(buffer.used) {
+    bytes_.resize(read(bytes_.data(), bytes_.size(), buffer.offset));
+    gaps.missing_buffers += bytes_.size() < buffer.used;
+    reader_ = EtlRecordReader(bytes_);
   }
+  OpenBuffer(const OpenBuffer&) = delete;
+  OpenBuffer& operator=(const OpenBuffer&) = delete;
 
   // Goes to the next record that is asked for. Returns false at the end.
-  bool Advance(const ReadEtlBytes& read, EtlGaps& gaps) {
-    for (;;) {
-      while (const std::optional<EtlRecord> record = reader_.Next()) {
-        if (record->group == EtlGroup::kOther) continue;
-        record_ = *record;
-        return true;
-      }
-      gaps.broken_buffers += reader_.is_broken();
-      if (next_ == buffers_.size()) return false;
-      const EtlBuffer& buffer = buffers_[next_++];
-      bytes_.resize(buffer.used);
-      bytes_.resize(read(bytes_.data(), bytes_.size(), buffer.offset));
-      gaps.missing_buffers += bytes_.size() < buffer.used;
-      reader_ = EtlRecordReader(bytes_);
+  bool Advance(EtlGaps& gaps) {
+    while (const std::optional<EtlRecord> record = reader_.Next()) {
+      if (record->group == EtlGroup::kOther) continue;
+      record_ = *record;
+      return true;
     }
+    gaps.broken_buffers += reader_.is_broken();
+    return false;
   }
   const EtlRecord& record() const { return record_; }
+  std::size_t bytes() const { return bytes_.size(); }
 
  private:
-  std::vector<EtlBuffer> buffers_;
-  std::size_t next_ = 0;
   std::vector<std::byte> bytes_;
   EtlRecordReader reader_{{}};
   EtlRecord record_;
 };
 
-using Streams = std::map<std::pair<std::uint16_t, std::uint16_t>, Stream>;
+// A buffer, by the time of its first event.
+struct TimedBuffer {
+  std::uint64_t first_time = 0;
+  EtlBuffer buffer;
+};
+
+// Nothing if the buffer has no event of a known layout in its first `bytes`.
+std::optional<std::uint64_t> FirstTimeIn(const EtlBuffer& buffer, const ReadEtlBytes& read,
+                                         std::size_t bytes) {
+  std::vector<std::byte> begin(std::min<std::size_t>(bytes, buffer.used));
+  begin.resize(read(begin.data(), begin.size(), buffer.offset));
+  EtlRecordReader reader(begin);
+  while (const std::optional<EtlRecord> record = reader.Next()) {
+    if (record->has_time) return record->event.time;
+  }
+  return std::nullopt;
+}
 
 // What the whole file consists of.
 struct EtlIndex {
-  Streams streams;
-  std::uint64_t buffers = 0;
+  std::vector<TimedBuffer> buffers;  // that are read
+  std::uint64_t count = 0;           // of all
   std::uint64_t loss_marks = 0;
 };
+
+void AddBuffer(const EtlBuffer& buffer, const ReadEtlBytes& read, EtlIndex& index, EtlGaps& gaps) {
+  constexpr std::size_t kUsualFirstRecord = 512;
+  index.loss_marks += buffer.has_lost_events + std::uint64_t{buffer.has_lost_buffers};
+  if (buffer.is_compressed) {
+    ++gaps.compressed_buffers;
+    return;
+  }
+  std::optional<std::uint64_t> time = FirstTimeIn(buffer, read, kUsualFirstRecord);
+  if (!time) time = FirstTimeIn(buffer, read, buffer.used);
+  index.buffers.push_back({time.value_or(0), buffer});  // without a time, it has nothing to merge
+}
 
 Expected<EtlIndex> IndexBuffers(const ReadEtlBytes& read, EtlGaps& gaps) {
   EtlIndex index;
@@ -79,33 +99,85 @@ Expected<EtlIndex> IndexBuffers(const ReadEtlBytes& read, EtlGaps& gaps) {
   for (std::uint64_t offset = 0;;) {
     const std::size_t got = read(header.data(), header.size(), offset);
     if (got < header.size()) {
-      gaps.missing_buffers += got != 0;
-      return index;
+      if (got != 0) {
+        ++index.count;
+        ++gaps.missing_buffers;
+      }
+      break;
     }
     const std::optional<EtlBuffer> buffer = ReadEtlBuffer(header, offset);
     if (!buffer) {
-      if (index.buffers == 0) return NoEtl();
+      if (index.count == 0) return NoEtl();
       ++gaps.unread_buffers;  // and all that follow it
-      return index;
+      break;
     }
-    if (++index.buffers > kMostBuffers) return TooLarge();
-    index.loss_marks += buffer->has_lost_events + std::uint64_t{buffer->has_lost_buffers};
-    if (buffer->is_compressed) {
-      ++gaps.compressed_buffers;
-    } else {
-      index.streams[{buffer->logger, buffer->processor}].Add(*buffer);
-    }
+    if (++index.count > kMostBuffers) return TooLarge();
+    AddBuffer(*buffer, read, index, gaps);
     offset += buffer->size;
   }
+  if (index.buffers.empty() && gaps.compressed_buffers == 0) return NoEtl();
+  std::ranges::stable_sort(index.buffers, {}, &TimedBuffer::first_time);
+  return index;
 }
+
+// Merges the records of buffers by their times.
+class BufferMerge {
+ public:
+  BufferMerge(const std::vector<TimedBuffer>& buffers, const ReadEtlBytes& read, EtlGaps& gaps)
+      : buffers_(buffers), read_(read), gaps_(gaps) {}
+
+  // Returns the next record, which is valid until the next call; null at the end, or if the buffers
+  // take too much memory.
+  const EtlRecord* Next() {
+    if (current_) Push(std::move(current_));
+    while (next_ < buffers_.size() &&
+           (heads_.empty() || buffers_[next_].first_time <= heads_.front()->record().event.time)) {
+      auto opened = std::make_unique<OpenBuffer>(buffers_[next_++].buffer, read_, gaps_);
+      bytes_ += opened->bytes();
+      if (is_too_large()) return nullptr;
+      Push(std::move(opened));
+    }
+    if (heads_.empty()) return nullptr;
+    std::ranges::pop_heap(heads_, IsLater);
+    current_ = std::move(heads_.back());
+    heads_.pop_back();
+    return &current_->record();
+  }
+  bool is_too_large() const { return bytes_ > kMostBytesAtOnce; }
+
+ private:
+  using Head = std::unique_ptr<OpenBuffer>;
+
+  // Of one time, a stack comes after what it is of.
+  static bool IsLater(const Head& a, const Head& b) {
+    const auto key = [](const Head& head) {
+      const EtlRecord& record = head->record();
+      return std::pair(record.event.time, record.group == EtlGroup::kStack);
+    };
+    return key(a) > key(b);
+  }
+  void Push(Head head) {
+    if (!head->Advance(gaps_)) {
+      bytes_ -= head->bytes();
+      return;
+    }
+    heads_.push_back(std::move(head));
+    std::ranges::push_heap(heads_, IsLater);
+  }
+
+  const std::vector<TimedBuffer>& buffers_;
+  const ReadEtlBytes& read_;
+  EtlGaps& gaps_;
+  std::size_t next_ = 0;
+  std::uint64_t bytes_ = 0;
+  Head current_;
+  std::vector<Head> heads_;  // the next record of each, the earliest first, as a heap
+};
 
 void AddFacts(const EtlFileFacts& facts, const EtlIndex& index, EtlGaps& gaps) {
   gaps.lost_events += facts.lost_events;
   gaps.lost_buffers += facts.lost_buffers;
-  if (facts.buffers > index.buffers) {
-    gaps.missing_buffers =
-        std::max<std::uint64_t>(gaps.missing_buffers, facts.buffers - index.buffers);
-  }
+  if (facts.buffers > index.count) gaps.missing_buffers += facts.buffers - index.count;
 }
 
 // Counts a record that cannot be used. Returns whether it can.
@@ -150,38 +222,18 @@ std::string DescribeGaps(const EtlGaps& gaps) {
 Expected<EtlGaps> ReadEtl(const ReadEtlBytes& read,
                           const std::function<void(const EtlRecord&)>& take) {
   EtlGaps gaps;
-  LEAKGATE_TRY_ASSIGN(EtlIndex index, IndexBuffers(read, gaps));
-  if (index.buffers == 0) return NoEtl();
-  std::uint64_t bytes_at_once = 0;
-  // Of one time, a stack comes after what it is of.
-  using Head = std::tuple<std::uint64_t, bool, Stream*>;
-  const auto is_later = [](const Head& a, const Head& b) {
-    return std::pair(std::get<0>(a), std::get<1>(a)) > std::pair(std::get<0>(b), std::get<1>(b));
-  };
-  std::priority_queue<Head, std::vector<Head>, decltype(is_later)> heads(is_later);
-  for (auto& [key, stream] : index.streams) bytes_at_once += stream.MostBytes();
-  if (bytes_at_once > kMostBytesAtOnce) return TooLarge();
-  const auto push = [&](Stream& stream) {
-    if (!stream.Advance(read, gaps)) return;
-    heads.emplace(stream.record().event.time, stream.record().group == EtlGroup::kStack, &stream);
-  };
-  for (auto& [key, stream] : index.streams) {
-    stream.Sort();
-    push(stream);
-  }
+  LEAKGATE_TRY_ASSIGN(const EtlIndex index, IndexBuffers(read, gaps));
+  BufferMerge merge(index.buffers, read, gaps);
   bool has_facts = false;
-  while (!heads.empty()) {
-    Stream& stream = *std::get<2>(heads.top());
-    heads.pop();
-    const EtlRecord& record = stream.record();
-    if (record.group == EtlGroup::kFile) {
-      const std::optional<EtlFileFacts> facts = ReadEtlFileFacts(record.event);
+  while (const EtlRecord* const record = merge.Next()) {
+    if (record->group == EtlGroup::kFile) {
+      const std::optional<EtlFileFacts> facts = ReadEtlFileFacts(record->event);
       if (facts && !std::exchange(has_facts, true)) AddFacts(*facts, index, gaps);
-    } else if (IsUsable(record, gaps)) {
-      take(record);
+    } else if (IsUsable(*record, gaps)) {
+      take(*record);
     }
-    push(stream);
   }
+  if (merge.is_too_large()) return TooLarge();
   // Each buffer that was written after a loss has a mark, which the file's own count has, too.
   if (gaps.lost_events == 0 && gaps.lost_buffers == 0) gaps.lost_events = index.loss_marks;
   return gaps;

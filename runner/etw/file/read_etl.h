@@ -1,11 +1,11 @@
-// Reads the events of an .etl file in the order of their times. A buffer of the file has the events
-// of one processor, one after another; buffers of several processors, and of several sessions that
-// were merged, stand in any order:
+// Reads the events of an .etl file in the order of their times. A buffer of the file has events of
+// one processor, nearly in order; buffers of several processors, and of several sessions that were
+// merged, stand in any order:
 //
-//   processor 0: buffer 1 (times 10, 40), buffer 2 (90)    processor 1: buffer 1 (20, 30, 95)
-//   read as      10, 20, 30, 40, 90, 95
+//   buffers with the times    10, 40    90    20, 30, 95
+//   are read as               10, 20, 30, 40, 90, 95
 //
-// Of each processor one buffer is in memory at a time. One thread.
+// A buffer is in memory from its first time to its last. One thread.
 #pragma once
 
 #include <cstddef>

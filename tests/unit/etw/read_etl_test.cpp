@@ -24,27 +24,23 @@ using testing::SizeIs;
 
 constexpr std::uint32_t kProgram = 77;
 
-// Two processors: the block at 0x1000 stays, that at 0x2000 is freed on the other processor.
-EtlWriter TwoProcessors() {
+// Of two processors, in no order: the block at 0x1000 stays, that at 0x2000 is freed.
+EtlWriter MergedBuffers() {
   const EventMaker make(kProgram);
   EtlWriter file;
   file.Add(
       {.records = {FileRecord(4, 0, 0), ModuleRecord(kProgram, 0x400000, 0x1000, u"\\D\\a.exe")}});
-  file.Add({.processor = 1, .sequence = 2, .records = {RecordOf(make.Free(30, 0x2000))}});
-  file.Add({.processor = 0,
-            .sequence = 1,
-            .records = {RecordOf(make.Allocate(10, 0x1000, 30)),
+  file.Add({.records = {RecordOf(make.Free(30, 0x2000))}});
+  file.Add({.records = {RecordOf(make.Allocate(10, 0x1000, 30)),
                         RecordOf(make.Stack(10, {0x400010, 0x7f0000})),
                         RecordOf(make.Stack(15, {0x400666}))}});  // of another event
   file.Add(
-      {.processor = 1,
-       .sequence = 1,
-       .records = {RecordOf(make.Allocate(20, 0x2000, 64)), RecordOf(make.Stack(20, {0x400020}))}});
+      {.records = {RecordOf(make.Allocate(20, 0x2000, 64)), RecordOf(make.Stack(20, {0x400020}))}});
   return file;
 }
 
-TEST(ReadEtlTest, ReadsBuffersOfSeveralProcessorsInTheOrderOfTimes) {
-  const EtlWriter file = TwoProcessors();
+TEST(ReadEtlTest, ReadsBuffersInTheOrderOfTheirEvents) {
+  const EtlWriter file = MergedBuffers();
 
   const EtlHeaps heaps = ReadEtlHeaps(BytesOf(file.bytes), 0).value();
 
@@ -114,13 +110,13 @@ TEST(ReadEtlTest, SaysWhatTheFileLacks) {
   broken.Add({.records = {RecordOf(make.Allocate(10, 0x1000, 30)), EtlBytes(8, std::byte{1})}});
   EXPECT_EQ(GapsOf(broken.bytes), "1 buffer broken");
 
-  EtlBytes cut = TwoProcessors().bytes;
+  EtlBytes cut = MergedBuffers().bytes;
   cut.resize(cut.size() - EtlWriter::kBufferBytes);
   EXPECT_EQ(GapsOf(cut), "1 buffer missing at the end");
   cut.resize(cut.size() - EtlWriter::kBufferBytes + 80);
   EXPECT_EQ(GapsOf(cut), "2 buffers missing at the end, 1 buffer broken");
 
-  EtlBytes followed = TwoProcessors().bytes;
+  EtlBytes followed = MergedBuffers().bytes;
   followed.resize(followed.size() + EtlWriter::kBufferBytes);
   EXPECT_EQ(GapsOf(followed), "1 buffer of an unknown kind, where reading ended");
 }
@@ -158,12 +154,34 @@ TEST(ReadEtlTest, JoinsAStackOfTheSameTimeFromAnotherProcessor) {
   test::MadeEvent stack = make.Stack(10, {0x400010});
   stack.event.time = 10;
   EtlWriter file;
-  file.Add({.processor = 0, .records = {RecordOf(stack)}});
-  file.Add({.processor = 1, .records = {RecordOf(make.Allocate(10, 0x1000, 30))}});
+  file.Add({.records = {RecordOf(stack)}});
+  file.Add({.records = {RecordOf(make.Allocate(10, 0x1000, 30))}});
 
   const EtlHeaps heaps = ReadEtlHeaps(BytesOf(file.bytes), 0).value();
 
   EXPECT_EQ(heaps.processes[0].losses.blocks_without_stack, 0u);
+}
+
+TEST(ReadEtlTest, MergesManyBuffersThatOverlap) {
+  const EventMaker make(kProgram);
+  EtlWriter file;
+  constexpr std::uint64_t kBuffers = 20;
+  for (std::uint64_t buffer = kBuffers; buffer > 0; --buffer) {
+    std::vector<EtlBytes> records;
+    for (std::uint64_t at = 0; at < 20; ++at) {
+      records.push_back(RecordOf(make.Allocate(100 * at + buffer, 0x1000 * buffer + 16 * at, 1)));
+    }
+    file.Add({.records = records});
+  }
+  std::uint64_t last = 0;
+  std::size_t count = 0;
+  const auto gaps = ReadEtl(BytesOf(file.bytes), [&](const EtlRecord& record) {
+    EXPECT_GE(record.event.time, last);
+    last = record.event.time;
+    ++count;
+  });
+  EXPECT_EQ(count, 400u);
+  EXPECT_EQ(gaps.value(), EtlGaps());
 }
 
 TEST(ReadEtlTest, TwoProcessesOfOnePidAreNoWhole) {
