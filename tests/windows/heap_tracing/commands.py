@@ -35,13 +35,12 @@ class Commands:
         kit = folder / "kits" / "Windows Performance Toolkit"
         kit.mkdir(parents=True)
         shutil.copy(options.fake_wpr, kit / "wpr.exe")
-        self.install(folder / "kits")
 
     def __call__(self, *arguments, wpr="") -> subprocess.CompletedProcess:
         return self.run([*self.command, *map(str, arguments)], wpr)
 
     def run(self, line: list, wpr="") -> subprocess.CompletedProcess:
-        environment = {**os.environ, "LOCALAPPDATA": windows(self.folder), "LC_ALL": "C.UTF-8", "LEAKGATE_FAKE_WPR": wpr,
+        environment = {**os.environ, "LC_ALL": "C.UTF-8", "LEAKGATE_FAKE_WPR": wpr,
                        "LEAKGATE_FAKE_WPR_LOG": windows(self.log)}
         done = subprocess.run(line, cwd=self.folder, env=environment, capture_output=True, timeout=120, check=False)
         done.stdout, done.stderr = (text.decode("utf-8", "replace").replace("\r\n", "\n") for text in (done.stdout, done.stderr))
@@ -72,17 +71,20 @@ class Commands:
         return [re.sub(r"^-stop .*\\", "-stop ", line.rstrip()) for line in lines]
 
     def files(self) -> list[str]:
-        return sorted(path.name for path in self.folder.iterdir() if path.name not in ("kits", "leakgate", "wpr.log"))
+        return sorted(path.name for path in self.folder.iterdir() if path.name not in ("kits", "wpr.log"))
 
     def install(self, folder: pathlib.Path | None) -> None:
+        if not self.wine:
+            return
         self.registry("delete", KITS, "/v", "KitsRoot10", "/f")
         if folder:
             self.registry("add", KITS, "/v", "KitsRoot10", "/t", "REG_SZ", "/d", windows(folder), "/f")
 
-
     def clean(self) -> None:
+        """Also of what an earlier run has left: Wine sets LOCALAPPDATA itself, so the journal is its user's."""
         if self.wine:
             self.install(None)
+            self("session", "stop", "web", "--force")
             self.registry("delete", rf"{IMAGES}\{IMAGE}", "/f")
 
 
@@ -287,7 +289,9 @@ def main() -> None:
             continue
         with tempfile.TemporaryDirectory() as folder:
             commands = Commands(options, pathlib.Path(folder))
+            commands.clean()
             try:
+                commands.install(commands.folder / "kits")
                 scenario(commands)
             finally:
                 commands.clean()
