@@ -219,7 +219,7 @@ def files_of_each_system_are_read(gate):
 def what_is_not_there_is_refused(gate):
     """In one line, before anything runs."""
     with running(gate) as pid:
-        for command in (("record", "-o", "r.recording", "--pid", pid), ("session", "start", "web", "--image", "x.exe"),
+        for command in (("record", "-o", "r.recording", "--pid", pid),
                         ("snapshot", "config", "--pid", pid, "enable"), ("top", "web"), ("snapshot", "take", "--session", "web", "--pid", pid)):
             done = gate(*command)
             check(done.returncode == 2 and done.stderr.count("\n") == 1, f"{command}: exit code {done.returncode}", done)
