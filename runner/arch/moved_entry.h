@@ -4,10 +4,8 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
+#include <tl/expected.hpp>
 #include <vector>
-
-#include "runner/base/expected.h"
 
 namespace leakgate {
 
@@ -26,9 +24,10 @@ struct MovedEntry {
   std::uint64_t moved = 0;          // the function as it was
 };
 
-// `to`, a multiple of 16, is where the hook will be. Fails, with the reason, if the function cannot
-// be moved so that it does the same.
-[[nodiscard]] Expected<MovedEntry> MoveEntry(const FunctionCode& function, std::uint64_t to);
+// `to`, a multiple of 16, is where the hook will be. Fails, with the reason in words, if the
+// function cannot be moved so that it does the same.
+[[nodiscard]] tl::expected<MovedEntry, const char*> MoveEntry(const FunctionCode& function,
+                                                              std::uint64_t to);
 
 // How far from a function its hook may be, in bytes.
 [[nodiscard]] std::uint64_t FarthestHook();

@@ -10,8 +10,4 @@ namespace leakgate::agent {
 // relocated; tracing is on.
 void RedirectAllocatorCalls();
 
-// Returns the agent's function for such a function of the executable's own, `name`, which is called
-// as `host` from now on; nullptr if there is none.
-[[nodiscard]] void* HookAllocatorCall(const char* name, void* host);
-
 }  // namespace leakgate::agent

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <atomic>
+#include <cstring>
 
 #include "plugin/agent/arch/processor.h"
 #include "plugin/agent/linux/memory_maps.h"
@@ -84,6 +85,20 @@ void PageProtections::Close() {
   RawSyscall(SYS_mprotect, static_cast<long>(open_page_), static_cast<long>(PageBytes()),
              open_protection_);
   open_page_ = 0;
+}
+
+bool WriteCode(std::uint64_t address, const unsigned char* code, std::size_t bytes) {
+  const std::uint64_t page = address / PageBytes() * PageBytes();
+  const std::uint64_t end = (address + bytes + PageBytes() - 1) / PageBytes() * PageBytes();
+  const auto protect = [&](long protection) {
+    return !IsError(RawSyscall(SYS_mprotect, static_cast<long>(page), static_cast<long>(end - page),
+                               protection));
+  };
+  if (!protect(PROT_READ | PROT_WRITE | PROT_EXEC)) return false;
+  auto* const at = reinterpret_cast<char*>(address);
+  std::memcpy(at, code, bytes);
+  __builtin___clear_cache(at, at + bytes);
+  return protect(PROT_READ | PROT_EXEC);
 }
 
 }  // namespace leakgate::agent

@@ -4,6 +4,7 @@
 // The protections of all mappings are read once, into memory of this object's own.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace leakgate::agent {
@@ -37,5 +38,9 @@ class PageProtections {
   std::uint64_t open_page_ = 0;  // the page that was made writable; 0: none
   long open_protection_ = 0;     // its protection before
 };
+
+// Writes to code that nobody executes meanwhile, on pages that may be read and executed. Returns
+// false if the system does not let it be written.
+[[nodiscard]] bool WriteCode(std::uint64_t address, const unsigned char* code, std::size_t bytes);
 
 }  // namespace leakgate::agent

@@ -5,34 +5,16 @@
 #include <cstring>
 
 #include "common/entry_hooks.h"
-#include "plugin/agent/arch/processor.h"
 #include "plugin/agent/base/region.h"
 #include "plugin/agent/host/host_functions.h"
-#include "plugin/agent/interpose/allocator_calls.h"
+#include "plugin/agent/linux/page_protections.h"
 #include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/start/redirected_calls.h"
-
-#include LEAKGATE_ARCH(memory)
 
 namespace leakgate::agent {
 namespace {
 
 constinit bool g_are_hooked = false;  // forked children inherit the hooks
-
-// Writes code that nobody executes meanwhile.
-bool WriteCode(std::uint64_t address, const unsigned char* code, std::size_t bytes) {
-  const std::uint64_t page = address / PageBytes() * PageBytes();
-  const std::uint64_t end = (address + bytes + PageBytes() - 1) / PageBytes() * PageBytes();
-  const auto protect = [&](long protection) {
-    return !IsError(RawSyscall(SYS_mprotect, static_cast<long>(page), static_cast<long>(end - page),
-                               protection));
-  };
-  if (!protect(PROT_READ | PROT_WRITE | PROT_EXEC)) return false;
-  std::memcpy(reinterpret_cast<void*>(address), code, bytes);
-  __builtin___clear_cache(reinterpret_cast<char*>(address),
-                          reinterpret_cast<char*>(address + bytes));
-  return protect(PROT_READ | PROT_EXEC);
-}
 
 void* FunctionOf(const EntryHook& hook) {
   const char* const name = kHookedFunctions[hook.function % kHookedFunctionCount];

@@ -9,4 +9,9 @@ namespace leakgate::agent {
 // are resolved, and no other thread runs.
 [[nodiscard]] bool HookEntries();
 
+// Returns the agent's function for one that only some allocators have, `name`, which it calls as
+// `host` from now on; nullptr if there is none. Defined where those functions are
+// (interpose/interpose_allocators.cpp).
+[[nodiscard]] void* HookAllocatorCall(const char* name, void* host);
+
 }  // namespace leakgate::agent

@@ -9,14 +9,15 @@ std::uint64_t FarthestHook() { return 96ULL << 20; }
 
 namespace {
 
+template <typename T>
+using Result = tl::expected<T, const char*>;
+using Failure = tl::unexpected<const char*>;
+
 constexpr std::size_t kInstructionBytes = 4;
 constexpr std::uint32_t kReservedRegister = 16;  // for linkers' code between functions
 
 bool IsLandingMark(std::uint32_t instruction) {  // bti, bti c, bti j, bti jc
   return (instruction & 0xffff'ff3f) == 0xd503'241f;
-}
-bool IsReturn(std::uint32_t instruction) {  // ret, retaa, retab
-  return (instruction & 0xffff'fc1f) == 0xd65f'0000 || (instruction & 0xffff'fbff) == 0xd65f'0bff;
 }
 bool IsBranch(std::uint32_t instruction) { return (instruction & 0xfc00'0000) == 0x1400'0000; }
 bool IsCall(std::uint32_t instruction) {  // bl, blr
@@ -40,12 +41,11 @@ class EntryMover {
  public:
   EntryMover(const FunctionCode& function, std::uint64_t to) : function_(function), to_(to) {}
 
-  Expected<MovedEntry> Move() {
+  Result<MovedEntry> Move() {
     std::size_t at = 0;
     std::uint32_t instruction = InstructionAt(at);
     if (IsLandingMark(instruction)) instruction = InstructionAt(at += kInstructionBytes);
-    if (at + kInstructionBytes > function_.bytes)
-      return InconclusiveError("it is too short for a jump");
+    if (at + kInstructionBytes > function_.bytes) return Failure("it is too short for a jump");
     MovedEntry entry;
     entry.address = function_.address + at;
     entry.slot = to_;
@@ -53,13 +53,16 @@ class EntryMover {
     AppendLoadOf(to_);  // ldr x16, slot; br x16
     Append(0xd61f'0000 | kReservedRegister << 5);
     entry.moved = Here();
-    LEAKGATE_TRY(MoveOne(instruction, entry.address));
+    if (const Result<void> moved = MoveOne(instruction, entry.address); !moved) {
+      return Failure(moved.error());
+    }
     AppendJump(entry.address + kInstructionBytes);
     const auto distance = static_cast<std::int64_t>(to_ + sizeof(std::uint64_t) - entry.address);
     const std::uint32_t jump =
         0x1400'0000 | (static_cast<std::uint32_t>(distance / 4) & 0x03ff'ffff);
     entry.patch.resize(kInstructionBytes);
     std::memcpy(entry.patch.data(), &jump, kInstructionBytes);
+    if (!fits_) return Failure("it is too far from memory that is free");
     entry.hook = std::move(code_);
     return entry;
   }
@@ -93,17 +96,19 @@ class EntryMover {
     Append(0x1400'0000 | 3U);                // b .+12
     AppendWord(value);
   }
+  // Appends b: an indirect jump may land only where the code has a mark.
   void AppendJump(std::uint64_t target) {
-    Append(0x5800'0000 | 2U << 5 | kReservedRegister);  // ldr x16, .+8
-    Append(0xd61f'0000 | kReservedRegister << 5);       // br x16
-    AppendWord(target);
+    constexpr std::int64_t kFarthest = 128 << 20;
+    const auto distance = static_cast<std::int64_t>(target - Here());
+    fits_ = fits_ && distance >= -kFarthest && distance < kFarthest;
+    Append(0x1400'0000 | (static_cast<std::uint32_t>(distance / 4) & 0x03ff'ffff));
   }
 
-  Expected<void> MoveOne(std::uint32_t instruction, std::uint64_t at) {
-    if (instruction == 0) return InconclusiveError("its machine code is not known");
-    if (IsCall(instruction)) return InconclusiveError("it begins with a call");
+  Result<void> MoveOne(std::uint32_t instruction, std::uint64_t at) {
+    if (instruction == 0) return Failure("its machine code is not known");
+    if (IsCall(instruction)) return Failure("it begins with a call");
     if (IsLiteralLoad(instruction)) {
-      return InconclusiveError("it begins with an instruction that cannot be moved");
+      return Failure("it begins with an instruction that cannot be moved");
     }
     if (IsBranch(instruction)) {
       AppendJump(at + static_cast<std::uint64_t>(SignExtended(instruction & 0x03ff'ffff, 26) * 4));
@@ -115,7 +120,7 @@ class EntryMover {
       const std::int64_t distance = SignExtended(instruction >> 5 & mask, is_tested ? 14 : 19) * 4;
       const std::uint64_t target = at + static_cast<std::uint64_t>(distance);
       Append((instruction & ~(mask << 5)) | 2U << 5);  // to .+8
-      Append(0x1400'0000 | 5U);                        // b .+20
+      Append(0x1400'0000 | 2U);                        // b .+8
       AppendJump(target);
       return {};
     }
@@ -130,18 +135,18 @@ class EntryMover {
       return {};
     }
     Append(instruction);
-    if (IsReturn(instruction)) return {};
     return {};
   }
 
   const FunctionCode& function_;
   std::uint64_t to_;
   std::vector<std::uint8_t> code_;
+  bool fits_ = true;
 };
 
 }  // namespace
 
-Expected<MovedEntry> MoveEntry(const FunctionCode& function, std::uint64_t to) {
+tl::expected<MovedEntry, const char*> MoveEntry(const FunctionCode& function, std::uint64_t to) {
   return EntryMover(function, to).Move();
 }
 

@@ -13,6 +13,10 @@ std::uint64_t FarthestHook() { return 1ULL << 30; }
 
 namespace {
 
+template <typename T>
+using Result = tl::expected<T, const char*>;
+using Failure = tl::unexpected<const char*>;
+
 constexpr std::size_t kJumpBytes = 5;                                           // e9 rel32
 constexpr std::array<std::uint8_t, 4> kLandingMark = {0xf3, 0x0f, 0x1e, 0xfa};  // endbr64
 constexpr std::size_t kSlotBytes = 8;
@@ -22,7 +26,7 @@ class EntryMover {
  public:
   EntryMover(const FunctionCode& function, std::uint64_t to) : function_(function), to_(to) {}
 
-  Expected<MovedEntry> Move() {
+  Result<MovedEntry> Move() {
     const bool is_marked =
         function_.bytes > kLandingMark.size() && function_.code.size() > kLandingMark.size() &&
         std::equal(kLandingMark.begin(), kLandingMark.end(), function_.code.begin());
@@ -34,15 +38,18 @@ class EntryMover {
     Append({0xff, 0x25});  // jmp *slot(%rip)
     AppendDistance(to_);
     entry.moved = Here();
-    LEAKGATE_TRY_ASSIGN(const std::size_t end, MoveInstructions(first));
+    const Result<std::size_t> moved = MoveInstructions(first);
+    if (!moved) return Failure(moved.error());
+    const std::size_t end = *moved;
     if (!has_ended_) {
       Append({0xe9});
       AppendDistance(function_.address + end);
     }
-    LEAKGATE_TRY(RequireNoJumpInto(first, end));
+    if (const Result<void> has_none = RequireNoJumpInto(first, end); !has_none) {
+      return Failure(has_none.error());
+    }
     const auto distance = static_cast<std::int64_t>(to_ + kSlotBytes - entry.address - kJumpBytes);
-    if (!fits_ || !Fits(distance))
-      return InconclusiveError("it is too far from memory that is free");
+    if (!fits_ || !Fits(distance)) return Failure("it is too far from memory that is free");
     entry.patch = {0xe9};
     AppendTo(entry.patch, distance);
     entry.hook = std::move(code_);
@@ -76,27 +83,29 @@ class EntryMover {
   }
 
   // Returns where, from the function's begin, the moved instructions end.
-  Expected<std::size_t> MoveInstructions(std::size_t first) {
+  Result<std::size_t> MoveInstructions(std::size_t first) {
     std::size_t at = first;
     while (at < first + kJumpBytes) {
       const std::optional<Instruction> instruction = DecodeInstruction(From(at));
-      if (!instruction) return InconclusiveError("its machine code is not known");
+      if (!instruction) return Failure("its machine code is not known");
       // Behind a function's end, up to where the next may begin, is padding.
       if (at >= function_.bytes || (has_ended_ && !instruction->is_padding)) {
-        if (!instruction->is_padding) return InconclusiveError("it is too short for a jump");
+        if (!instruction->is_padding) return Failure("it is too short for a jump");
       } else if (!has_ended_) {
-        LEAKGATE_TRY(MoveOne(*instruction, at));
+        if (const Result<void> moved = MoveOne(*instruction, at); !moved) {
+          return Failure(moved.error());
+        }
       }
       at += instruction->bytes;
     }
     return at;
   }
 
-  Expected<void> MoveOne(const Instruction& instruction, std::size_t at) {
+  Result<void> MoveOne(const Instruction& instruction, std::size_t at) {
     const std::uint64_t end = function_.address + at + instruction.bytes;
-    if (instruction.branch == Branch::kCall) return InconclusiveError("it begins with a call");
+    if (instruction.branch == Branch::kCall) return Failure("it begins with a call");
     if (instruction.branch == Branch::kLoop || instruction.has_short_addresses) {
-      return InconclusiveError("it begins with an instruction that cannot be moved");
+      return Failure("it begins with an instruction that cannot be moved");
     }
     if (instruction.branch_distance) {
       if (instruction.branch == Branch::kJump) {
@@ -123,16 +132,16 @@ class EntryMover {
   }
 
   // A jump to the function's begin goes by the hook, like a call.
-  Expected<void> RequireNoJumpInto(std::size_t first, std::size_t end) {
+  Result<void> RequireNoJumpInto(std::size_t first, std::size_t end) {
     const std::size_t bytes = std::min(function_.bytes, function_.code.size());
     for (std::size_t at = 0; at < bytes;) {
       const std::optional<Instruction> instruction = DecodeInstruction(From(at));
-      if (!instruction) return InconclusiveError("its machine code is not known");
+      if (!instruction) return Failure("its machine code is not known");
       at += instruction->bytes;
       if (!instruction->branch_distance) continue;
       const std::int64_t target = static_cast<std::int64_t>(at) + *instruction->branch_distance;
       if (target > static_cast<std::int64_t>(first) && target < static_cast<std::int64_t>(end)) {
-        return InconclusiveError("it jumps back into its first instructions");
+        return Failure("it jumps back into its first instructions");
       }
     }
     return {};
@@ -147,7 +156,7 @@ class EntryMover {
 
 }  // namespace
 
-Expected<MovedEntry> MoveEntry(const FunctionCode& function, std::uint64_t to) {
+tl::expected<MovedEntry, const char*> MoveEntry(const FunctionCode& function, std::uint64_t to) {
   return EntryMover(function, to).Move();
 }
 

@@ -121,10 +121,10 @@ Expected<void> MakeHooks(const Executable& program, const AllocatorFunctions& fu
     constexpr std::uint64_t kHookAlignment = 16;
     const std::uint64_t place =
         (hooks.code_bytes + kHookAlignment - 1) / kHookAlignment * kHookAlignment;
-    Expected<MovedEntry> entry = MoveEntry(
+    const tl::expected<MovedEntry, const char*> entry = MoveEntry(
         {.address = address + bias, .code = program.CodeAt(address), .bytes = function.bytes},
         hooks.code_address + place);
-    if (!entry) return InconclusiveError(fmt::format("{}: {}", name, entry.error().message));
+    if (!entry) return InconclusiveError(fmt::format("{}: {}", name, entry.error()));
     if (place + entry->hook.size() > EntryHooks::kMostCodeBytes) {
       return InconclusiveError("the code of its functions is too long");
     }

@@ -62,7 +62,8 @@ class HookPage {
   void* page_ = MAP_FAILED;
 };
 
-Expected<MovedEntry> Move(Function function, const std::uint8_t* end, const HookPage& page) {
+tl::expected<MovedEntry, const char*> Move(Function function, const std::uint8_t* end,
+                                           const HookPage& page) {
   const auto* const begin = reinterpret_cast<const std::uint8_t*>(function);
   return MoveEntry({.address = reinterpret_cast<std::uint64_t>(begin),
                     .code = {begin, end + 16},
@@ -73,8 +74,8 @@ Expected<MovedEntry> Move(Function function, const std::uint8_t* end, const Hook
 // What was moved does the same, and the hook leads elsewhere.
 void ExpectMoved(Function function, const std::uint8_t* end) {
   HookPage page;
-  const Expected<MovedEntry> entry = Move(function, end, page);
-  ASSERT_TRUE(entry) << entry.error().message;
+  const tl::expected<MovedEntry, const char*> entry = Move(function, end, page);
+  ASSERT_TRUE(entry) << entry.error();
   page.Put(*entry);
   const auto moved = reinterpret_cast<Function>(entry->moved);
   for (const int value : {0, 1, 2, 1000}) EXPECT_EQ(moved(value), function(value)) << value;
@@ -89,8 +90,8 @@ void ExpectMoved(Function function, const std::uint8_t* end) {
 
 std::string WhyNot(Function function, const std::uint8_t* end) {
   const HookPage page;
-  const Expected<MovedEntry> entry = Move(function, end, page);
-  return entry ? "" : entry.error().message;
+  const tl::expected<MovedEntry, const char*> entry = Move(function, end, page);
+  return entry ? "" : entry.error();
 }
 
 TEST(MovedEntryTest, DoesWhatTheFunctionDid) {
@@ -105,8 +106,8 @@ TEST(MovedEntryTest, DoesWhatTheFunctionDid) {
 // Its result is not one.
 TEST(MovedEntryTest, MayBeOfAFunctionThatDoesNothing) {
   HookPage page;
-  const Expected<MovedEntry> entry = Move(ends_at_once, ends_at_once_end, page);
-  ASSERT_TRUE(entry) << entry.error().message;
+  const tl::expected<MovedEntry, const char*> entry = Move(ends_at_once, ends_at_once_end, page);
+  ASSERT_TRUE(entry) << entry.error();
   page.Put(*entry);
   reinterpret_cast<Function>(entry->moved)(1);
 }
@@ -120,19 +121,19 @@ TEST(MovedEntryTest, TellsWhyAFunctionCannotBeMoved) {
 // A landing mark stays, for processors that let indirect calls land nowhere else.
 TEST(MovedEntryTest, LeavesALandingMark) {
   const HookPage page;
-  const Expected<MovedEntry> entry = Move(is_marked, is_marked_end, page);
+  const tl::expected<MovedEntry, const char*> entry = Move(is_marked, is_marked_end, page);
   ASSERT_TRUE(entry);
   EXPECT_EQ(entry->address, reinterpret_cast<std::uint64_t>(&is_marked) + 4);
 }
 
 TEST(MovedEntryTest, MustBeNear) {
   const auto* const begin = reinterpret_cast<const std::uint8_t*>(&reads_memory);
-  const Expected<MovedEntry> entry =
+  const tl::expected<MovedEntry, const char*> entry =
       MoveEntry({.address = 0x7000'0000'0000,
                  .code = {begin, reads_memory_end + 16},
                  .bytes = static_cast<std::size_t>(reads_memory_end - begin)},
                 0x1'0000);
-  EXPECT_EQ(entry.error().message, "it is too far from memory that is free");
+  EXPECT_STREQ(entry.error(), "it is too far from memory that is free");
 }
 
 }  // namespace
