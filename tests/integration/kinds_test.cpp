@@ -41,9 +41,12 @@ TEST_P(KindsTest, SeesEachWayToAllocateInTheTestsOwnBody) {
       {"Strdup", 13, "malloc", "strdup"},  // whose caller is named
       {"Asprintf", 8, "malloc", "asprintf"},
   };
+  // tcmalloc's operators new and new[] are one function where it is linked in.
+  const bool is_one = GetParam().starts_with("tcmalloc_inside");
   for (const Way& way : ways) {
+    const std::string kind = is_one && way.kind == "new[]" ? "new" : way.kind;
     EXPECT_EQ(OutcomeOfTest("kinds", "Kinds." + way.test),
-              OverBudget({{way.bytes, 1, way.kind, "Kinds_" + way.test + "_Test::TestBody()",
+              OverBudget({{way.bytes, 1, kind, "Kinds_" + way.test + "_Test::TestBody()",
                            PlaceOf("kinds.cpp", way.marker)}}))
         << way.test;
   }

@@ -96,8 +96,8 @@ TEST(LaunchFailClosedTest, AClearedEnvironmentIsInconclusive) {
                      "the program ended without its exit handlers, or executed another");
 }
 
-TEST(LaunchFailClosedTest, AnExecutedProgramWhoseMallocIsChosenLateIsInconclusive) {
-  const GatedRun run = RunGated({"sh", "-c", "exec " + FixturePath("launch_ifunc_malloc")});
+TEST(LaunchFailClosedTest, AnExecutedProgramWhoseMallocCannotBeMovedIsInconclusive) {
+  const GatedRun run = RunGated({"sh", "-c", "exec " + FixturePath("launch_unmovable_malloc")});
   ExpectInconclusive(run, "nothing was traced: ");
   EXPECT_THAT(run.command.standard_error, HasSubstr("the program's malloc is not the "));
 }

@@ -61,7 +61,9 @@ INSTANTIATE_TEST_SUITE_P(
         Image{"gcc_lsan", "it is built with LeakSanitizer", "without -fsanitize=leak"},
         Image{"clang_lsan", "it is built with LeakSanitizer", "without -fsanitize=leak"},
         Image{"clang_msan", "it is built with MemorySanitizer", "without -fsanitize=memory"},
-        Image{"ifunc_malloc", "it defines malloc in its own executable", "as a shared library"}),
+        Image{"ifunc_malloc", "malloc is chosen as the program starts (ifunc)",
+              "as a shared library"},
+        Image{"unmovable_malloc", "and malloc: it begins with ", "as a shared library"}),
     [](const auto& test) { return std::string(test.param.name); });
 
 class LaunchAcceptedTest : public testing::TestWithParam<const char*> {};
