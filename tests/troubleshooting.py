@@ -2,7 +2,7 @@
 """Looks for an entry in docs/troubleshooting.md for each message that leakgate can print.
 
 A message is a string literal in the sources of three words or more (one, inside an error):
-anywhere inside UsageError(..), InconclusiveError(..) or Error{..}, and all those of the files
+anywhere inside UsageError(..), InconclusiveError(..), Failure(..) or Error{..}, and all those of the files
 that tell why a run is inconclusive, unconfirmed or warned of (SOURCES); and each FATAL_ERROR of
 the CMake package. What is no message is named in OTHER_FILES and OTHER_TEXTS, so that a new one
 cannot go without an entry.
@@ -155,7 +155,7 @@ FURTHER = {"{} is for {} only, and left out; name the binary: leakgate explain T
            "no test boundaries, so only the program was judged": "runner/report/window_text.cpp"}
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"\(.*?\)"|"(?P<text>(?:\\.|[^"\\\n])*)"|\'(?:\\.|[^\'\\])+\''
                    r"|(?P<word>\d(?:'?\w)*|\w+)" r'|(?P<space>\s+)|.', re.S)
-ERRORS = {"UsageError", "InconclusiveError", "Error"}
+ERRORS = {"UsageError", "InconclusiveError", "Error", "Failure"}
 HELP = {"Add", "AddChoice", "AddEach", "AddFlag", "AddOnce", "GeneralOptions"}  # what they are given, --help prints
 
 

@@ -485,7 +485,8 @@ TEST_F(SystemSessionsTest, NameEachThatCannotBeTraced) {
   const std::string script = directory_.Write(image_ + "-script", "#!/bin/sh\n");
   ::chmod(script.c_str(), 0755);
   const std::string static_one = Program(image_ + "-static", FixturePath("attach_static"));
-  const std::string own_malloc = Program(image_ + "-malloc", FixturePath("launch_unmovable_malloc"));
+  const std::string own_malloc =
+      Program(image_ + "-malloc", FixturePath("launch_unmovable_malloc"));
   const std::string set_uid = Program(image_ + "-set-uid");
   ASSERT_EQ(::chmod(set_uid.c_str(), 04755), 0);
   const std::string isolated = Program(image_ + "-isolated");
