@@ -55,6 +55,7 @@ const std::map<std::string, std::string> kCommands = {
     {"leakgate-recording-show", "recording show {recording}"},
     {"leakgate-recording-diff", "recording diff {recording} {recording}"},
     {"leakgate-recording-export", "recording export {recording} --format perfetto"},
+    {"leakgate-recording-import", ""},
     {"leakgate-recording-pause", ""},
     {"leakgate-recording-continue", ""},
     {"leakgate-recording-stop", ""},

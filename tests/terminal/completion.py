@@ -70,7 +70,7 @@ def commands_of(leakgate):
     return [*found, *(["budget", name] for name in ("schema", "check", "init", "ratchet")),
             *(["history", name] for name in ("add", "show", "trend")),
             *(["snapshot", name] for name in ("config", "take", "periodic", "show", "diff", "export", "bundle")),
-            *(["recording", name] for name in ("show", "diff", "export", "pause", "continue", "stop")),
+            *(["recording", name] for name in ("show", "diff", "export", "import", "pause", "continue", "stop")),
             *(["session", name] for name in ("start", "exec", "update", "query", "list", "stop", "unit"))]
 
 

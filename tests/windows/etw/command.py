@@ -11,8 +11,8 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "gate"))
-from gate import Gate, check, contains, is_running, wait_until, write  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from harness import Gate, check, contains, is_running, wait_until, write  # noqa: E402
 
 SCENARIOS = {}
 
