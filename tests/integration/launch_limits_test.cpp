@@ -19,6 +19,22 @@ void ExpectGated(const std::string& set_up) {
   EXPECT_THAT(result.standard_error, HasSubstr("100 B in 1 block retained"));
 }
 
+// As a system with strict rules does (SELinux): no memory that is written becomes code.
+TEST(LaunchLimitsTest, AProgramWhoseCodeMayNotChangeIsUntracedAndRuns) {
+  constexpr const char* kScript =
+      "import ctypes, os, sys\n"
+      "PR_SET_MDWE = 65\n"
+      "if ctypes.CDLL(None).prctl(PR_SET_MDWE, 1, 0, 0, 0) != 0: sys.exit(77)\n"
+      "os.execvp(sys.argv[1], sys.argv[1:])";
+  Command command = {"python3", "-c", kScript};
+  const Command gated = Gated(Launch("tcmalloc_inside"));
+  command.insert(command.end(), gated.begin(), gated.end());
+  const CommandResult run = RunCommand(command);
+  if (run.exit_code == 77) GTEST_SKIP() << "this kernel has no such rule (Linux 6.3 has)";
+  EXPECT_EQ(run.exit_code, 3) << run.standard_error;
+  EXPECT_THAT(run.standard_error, HasSubstr("its own allocator could not be led to the agent"));
+}
+
 TEST(LaunchLimitsTest, FewDescriptorsAreEnough) { ExpectGated("ulimit -n 32"); }
 
 TEST(LaunchLimitsTest, TooFewDescriptorsToRepeatATestLeaveItUnconfirmed) {

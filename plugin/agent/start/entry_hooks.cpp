@@ -52,11 +52,14 @@ bool HookEntries() {
     return false;
   }
   g_are_hooked = true;
+  // Before the first change: should a later one fail, what has been led to the agent comes back to
+  // the program's own functions.
+  UseHookedFunctions(hooks);
   for (std::uint32_t i = 0; i < hooks.count; ++i) {
     const EntryHook& hook = hooks.hooks[i];
-    if (!WriteCode(hook.address, hook.patch, hook.patch_bytes)) return false;
+    const bool is_other_name = hook.patch_bytes == 0;
+    if (!is_other_name && !WriteCode(hook.address, hook.patch, hook.patch_bytes)) return false;
   }
-  UseHookedFunctions(hooks);
   return true;
 }
 
