@@ -45,13 +45,12 @@ inline constexpr std::size_t kHookedFunctionCount =
     sizeof(kHookedFunctions) / sizeof(kHookedFunctions[0]);
 
 struct EntryHook {
-  std::uint32_t function;  // in kHookedFunctions
-  std::uint32_t
-      patch_bytes;  // of `patch`; 0: another name of the function before, whose patch leads there
-  std::uint64_t address;    // where the program's code changes
-  std::uint64_t slot;       // where the code finds the agent's function
-  std::uint64_t moved;      // the code that does what the function did
-  unsigned char patch[16];  // what is written to `address`
+  std::uint32_t function;     // in kHookedFunctions
+  std::uint32_t patch_bytes;  // 0: another name of a function that has an entry with a patch
+  std::uint64_t address;      // where the program's code changes
+  std::uint64_t slot;         // where the code finds the agent's function
+  std::uint64_t moved;        // the code that does what the function did
+  unsigned char patch[16];    // what is written to `address`
 };
 static_assert(sizeof(EntryHook) == 48);
 

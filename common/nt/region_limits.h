@@ -3,8 +3,9 @@
 // committed or not. So the tables are smaller than on Linux, and chunks are, too:
 //
 //   committed at launch         tables that are small, and the first pieces of the others: 5 MiB
-//   committed as they fill up   the others, and buffers of events (MakeRoom in the agent), by
-//   pieces of 64 KiB committed as the heap grows 2 MiB for each chunk, so for 4 MiB of addresses
+//   committed as they fill up   the others, by pieces of 64 KiB (MakeRoom in the agent)
+//   committed as they are used  buffers of events, likewise
+//   committed as the heap grows 2 MiB for each chunk, so for 4 MiB of addresses
 //   the kernel's own bytes      35 MiB for the 17 GiB of all chunks
 //
 // A process that needs more has drops, as on Linux, and its verdicts are inconclusive.

@@ -2,17 +2,21 @@
 
 #include <fmt/format.h>
 
-#include <string_view>
-
 namespace leakgate {
 
+std::string DescribeReasons(std::span<const LossReason> reasons) {
+  std::string line;
+  for (const LossReason& reason : reasons) {
+    if (reason.count == 0) continue;
+    if (!line.empty()) line += ", ";
+    line += fmt::format("{} {}{} {}", reason.count, reason.noun, reason.count == 1 ? "" : "s",
+                        reason.text);
+  }
+  return line;
+}
+
 std::string DescribeLosses(const TraceLosses& losses) {
-  struct Reason {
-    std::uint64_t count;
-    std::string_view noun;
-    std::string_view text;
-  };
-  const Reason reasons[] = {
+  const LossReason reasons[] = {
       {losses.lost_events, "event", "lost"},
       {losses.lost_buffers, "buffer", "lost"},
       {losses.cut_events, "event", "cut short"},
@@ -23,14 +27,7 @@ std::string DescribeLosses(const TraceLosses& losses) {
       {losses.blocks_without_stack, "live block", "without a stack"},
       {losses.repeated_blocks, "block", "allocated where one was live"},
       {losses.unknown_blocks, "block", "freed or resized, but never seen allocated"}};
-  std::string line;
-  for (const Reason& reason : reasons) {
-    if (reason.count == 0) continue;
-    if (!line.empty()) line += ", ";
-    line += fmt::format("{} {}{} {}", reason.count, reason.noun, reason.count == 1 ? "" : "s",
-                        reason.text);
-  }
-  return line;
+  return DescribeReasons(reasons);
 }
 
 }  // namespace leakgate

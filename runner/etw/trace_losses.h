@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace leakgate {
 
@@ -20,6 +22,15 @@ struct TraceLosses {
 
   bool operator==(const TraceLosses&) const = default;
 };
+
+// Something that lacks: how many of it, what it is in the singular, and what became of it.
+struct LossReason {
+  std::uint64_t count;
+  std::string_view noun;
+  std::string_view text;
+};
+// Returns "5 events lost, 1 event cut short"; "" if all counts are 0.
+[[nodiscard]] std::string DescribeReasons(std::span<const LossReason> reasons);
 
 // Returns one line, "5 events lost, 1 event cut short", or "" if nothing lacks.
 [[nodiscard]] std::string DescribeLosses(const TraceLosses& losses);

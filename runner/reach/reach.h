@@ -102,7 +102,9 @@ class ReachMarker {
               ReadWords read, std::span<const std::uint64_t> header_bytes = {});
 
   // From now on, Mark reads all blocks once, by address, with `read`, and follows what it keeps of
-  // their pointers: for where most blocks are candidates, and many. Call it before Mark.
+  // their pointers: for where most blocks are candidates, and there are kManyBlocks. Call it before
+  // Mark.
+  static constexpr std::size_t kManyBlocks = 65'536;
   void ReadInOrder(ReadWords read) { read_in_order_ = std::move(read); }
 
   // Says which blocks, by their numbers, are known to be lost. No mark comes from them, so they are

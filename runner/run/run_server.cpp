@@ -18,6 +18,12 @@ constexpr std::string_view kClient = "the command";
 
 }  // namespace
 
+RunServer::RunServer(RunProcesses processes, UniqueFd listener, UniqueFd stop)
+    : processes_(std::move(processes)),
+      listener_(std::move(listener)),
+      stop_(std::move(stop)),
+      thread_([this] { Serve(); }) {}
+
 void RunServer::ServeClient(const UniqueFd& client) const {
   const Expected<SocketMessage> request = ReceiveMessage(client, kClient);
   if (!request) return;

@@ -38,19 +38,22 @@ inline long SystemCall(long number, long a = 0, long b = 0, long c = 0, long d =
 // does not: an allocation during it comes from a signal handler, and is recorded like any other.
 class AllocatorGuard {
  public:
-  AllocatorGuard() {
-    if (!g_host.allocator_is_foreign || !IsTracing() || !EnsureThread()) return;
-    is_held_ = true;
-    t_thread.EnterAllocator();
-  }
+  AllocatorGuard() : is_held_(Begin()) {}
   ~AllocatorGuard() {
     if (is_held_) t_thread.LeaveAllocator();
   }
   AllocatorGuard(const AllocatorGuard&) = delete;
   AllocatorGuard& operator=(const AllocatorGuard&) = delete;
 
+  // Returns whether LeaveAllocator has to follow.
+  static bool Begin() {
+    if (!g_host.allocator_is_foreign || !IsTracing() || !EnsureThread()) return false;
+    t_thread.EnterAllocator();
+    return true;
+  }
+
  private:
-  bool is_held_ = false;
+  const bool is_held_;
 };
 
 // Returns what `forward` returns, with the guard held. If that throws, the guard is released by the
@@ -59,8 +62,7 @@ class AllocatorGuard {
 template <typename Forward>
 __attribute__((noinline)) void* GuardedThrowing(const Forward& forward) {
   asm volatile(".cfi_personality 0x1b, leakgate_release_allocator_guard");
-  const bool is_held = g_host.allocator_is_foreign && IsTracing() && EnsureThread();
-  if (is_held) t_thread.EnterAllocator();
+  const bool is_held = AllocatorGuard::Begin();
   void* const block = forward();
   if (is_held) t_thread.LeaveAllocator();
   return block;

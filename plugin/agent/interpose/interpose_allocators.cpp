@@ -149,6 +149,13 @@ void Take(Function*& function, std::size_t call) {
   function = reinterpret_cast<Function*>(g_calls[call].host);
 }
 
+void TakeHosts() {
+  Take(g_allocator.mallocx, kMallocx);
+  Take(g_allocator.rallocx, kRallocx);
+  Take(g_allocator.xallocx, kXallocx);
+  Take(g_allocator.dallocx, kDallocx);
+}
+
 }  // namespace
 
 namespace leakgate::agent {
@@ -157,10 +164,7 @@ void* HookAllocatorCall(const char* name, void* host) {
   for (Redirection& call : g_calls) {
     if (std::strcmp(call.name, name) != 0) continue;
     call.host = host;
-    Take(g_allocator.mallocx, kMallocx);
-    Take(g_allocator.rallocx, kRallocx);
-    Take(g_allocator.xallocx, kXallocx);
-    Take(g_allocator.dallocx, kDallocx);
+    TakeHosts();
     return call.ours;
   }
   return nullptr;
@@ -174,10 +178,7 @@ void RedirectAllocatorCalls() {
     has_any = has_any || call.host != nullptr;
   }
   if (!has_any) return;
-  Take(g_allocator.mallocx, kMallocx);
-  Take(g_allocator.rallocx, kRallocx);
-  Take(g_allocator.xallocx, kXallocx);
-  Take(g_allocator.dallocx, kDallocx);
+  TakeHosts();
   // Without dallocx, sdallocx cannot be called without the size.
   if (g_allocator.dallocx == nullptr) g_calls[kDallocx + 1].host = nullptr;
   RedirectSlots(g_calls, Redirect::kToAgent);

@@ -44,9 +44,7 @@ static_assert(kFunctions <= kMostRedirections);
 
 constinit SpinLock g_lock;
 
-bool IsOperator(const Redirection& function) {
-  return function.name[0] == '_' && function.name[1] == 'Z';
-}
+bool IsOperator(const char* name) { return name[0] == '_' && name[1] == 'Z'; }
 
 }  // namespace
 
@@ -57,7 +55,7 @@ RedirectedSlots RedirectInterposed(Redirect to) {
   FindHosts(g_functions);
   if (g_host.operators == OperatorSource::kProgram) {
     for (Redirection& function : g_functions) {
-      if (IsOperator(function)) function.host = nullptr;
+      if (IsOperator(function.name)) function.host = nullptr;
     }
   }
   return RedirectSlots(g_functions, to);
@@ -73,7 +71,7 @@ RedirectedSlots RedirectDeeplyBound() {
   const bool operators_are_runtimes =
       g_host.operators == OperatorSource::kRuntime && g_host.operators_are_ours;
   for (Redirection& function : functions) {
-    if (IsOperator(function) && !operators_are_runtimes) function.host = nullptr;
+    if (IsOperator(function.name) && !operators_are_runtimes) function.host = nullptr;
   }
   ResolveOnlyWhereSure(functions);
   const RedirectedSlots slots =
@@ -91,12 +89,6 @@ void* AgentsFunction(const char* name) {
   return nullptr;
 }
 
-void* AgentsMalloc(const char* name) {
-  for (const Redirection& function : g_functions) {
-    if (function.family != kAllocation || IsOperator(function)) continue;
-    if (std::strcmp(function.name, name) == 0) return function.ours;
-  }
-  return nullptr;
-}
+void* AgentsMalloc(const char* name) { return IsOperator(name) ? nullptr : AgentsFunction(name); }
 
 }  // namespace leakgate::agent

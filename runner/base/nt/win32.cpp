@@ -77,4 +77,26 @@ std::wstring EnvironmentVariable(const wchar_t* name) {
       [name](wchar_t* to, DWORD units) { return GetEnvironmentVariableW(name, to, units); });
 }
 
+std::filesystem::path SystemFolder() {
+  return TextThat([](wchar_t* to, DWORD units) { return GetSystemDirectoryW(to, units); });
+}
+
+// Installers for 32 bits write into a registry of their own.
+std::vector<std::filesystem::path> KitsFolders() {
+  std::vector<std::filesystem::path> folders;
+  for (const DWORD view : {DWORD{RRF_SUBKEY_WOW6464KEY}, DWORD{RRF_SUBKEY_WOW6432KEY}}) {
+    wchar_t text[1024] = {};
+    DWORD bytes = sizeof(text);
+    if (RegGetValueW(HKEY_LOCAL_MACHINE, L"SOFTWARE\\Microsoft\\Windows Kits\\Installed Roots",
+                     L"KitsRoot10", RRF_RT_REG_SZ | view, nullptr, text, &bytes) != ERROR_SUCCESS) {
+      continue;
+    }
+    const std::filesystem::path folder = text;
+    const std::wstring root = folder.root_name().wstring();
+    const bool is_on_disk = folder.is_absolute() && root.size() == 2 && root[1] == L':';
+    if (is_on_disk) folders.push_back(folder);
+  }
+  return folders;
+}
+
 }  // namespace leakgate

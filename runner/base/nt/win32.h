@@ -17,9 +17,11 @@
 #undef SendMessage
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "runner/base/descriptors.h"
 
@@ -63,6 +65,13 @@ template <typename Get>
 
 // The path that a handle of a file or folder leads to, with \\?\ in front; empty on failure.
 [[nodiscard]] std::wstring PathOfHandle(HANDLE file);
+
+// The folders of Windows' kits, which have its performance toolkit; by the registry, where only
+// administrators write. Those on other machines are left out, since what is there may be anybody's.
+[[nodiscard]] std::vector<std::filesystem::path> KitsFolders();
+
+// Windows' own folder, System32; empty on failure.
+[[nodiscard]] std::filesystem::path SystemFolder();
 
 // Wine's version where the system is Wine; else empty.
 [[nodiscard]] std::string WineVersion();

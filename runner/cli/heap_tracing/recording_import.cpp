@@ -43,12 +43,9 @@ struct DoubtLines {
   std::string notes;
 };
 DoubtLines DoubtsOf(const EtlProcess& process, const EtlGaps& gaps) {
-  TraceLosses losses = process.losses;
-  losses.unknown_blocks = 0;
-  losses.blocks_without_stack = 0;
   DoubtLines lines = {DescribeGaps(gaps), ""};
   const std::string mixed = process.is_mixed ? "two processes with one PID" : "";
-  for (const std::string& lack : {DescribeLosses(losses), mixed}) {
+  for (const std::string& lack : {DescribeLosses(DoubtfulLosses(process)), mixed}) {
     if (!lines.lacks.empty() && !lack.empty()) lines.lacks += ", ";
     lines.lacks += lack;
   }

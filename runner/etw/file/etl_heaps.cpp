@@ -167,11 +167,15 @@ Expected<EtlHeaps> ReadEtlHeaps(const ReadEtlBytes& read, std::uint32_t pid) {
   return EtlHeaps{reader.Finish(), gaps};
 }
 
-bool IsWhole(const EtlProcess& process, const EtlGaps& gaps) {
+TraceLosses DoubtfulLosses(const EtlProcess& process) {
   TraceLosses losses = process.losses;
   losses.unknown_blocks = 0;
   losses.blocks_without_stack = 0;
-  return losses == TraceLosses() && gaps == EtlGaps() && !process.is_mixed;
+  return losses;
+}
+
+bool IsWhole(const EtlProcess& process, const EtlGaps& gaps) {
+  return DoubtfulLosses(process) == TraceLosses() && gaps == EtlGaps() && !process.is_mixed;
 }
 
 }  // namespace leakgate

@@ -41,6 +41,10 @@ struct EtlHeaps {
 // Fails as ReadEtl does, and if the file has more than 4096 processes with heap events.
 [[nodiscard]] Expected<EtlHeaps> ReadEtlHeaps(const ReadEtlBytes& read, std::uint32_t pid);
 
+// Returns what the process' losses have of what makes its blocks doubtful. What was allocated
+// before the recording, and blocks without a stack, do not.
+[[nodiscard]] TraceLosses DoubtfulLosses(const EtlProcess& process);
+
 // Whether the blocks of a process are all that there were.
 [[nodiscard]] bool IsWhole(const EtlProcess& process, const EtlGaps& gaps);
 

@@ -1,7 +1,5 @@
 #include "runner/etw/file/read_etl.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -9,6 +7,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "runner/etw/trace_losses.h"
 
 namespace leakgate {
 namespace {
@@ -196,12 +196,7 @@ bool IsUsable(const EtlRecord& record, EtlGaps& gaps) {
 }  // namespace
 
 std::string DescribeGaps(const EtlGaps& gaps) {
-  struct Reason {
-    std::uint64_t count;
-    std::string_view noun;
-    std::string_view text;
-  };
-  const Reason reasons[] = {
+  const LossReason reasons[] = {
       {gaps.lost_events, "event", "lost"},
       {gaps.lost_buffers, "buffer", "lost"},
       {gaps.missing_buffers, "buffer", "missing at the end"},
@@ -210,13 +205,7 @@ std::string DescribeGaps(const EtlGaps& gaps) {
       {gaps.broken_buffers, "buffer", "broken"},
       {gaps.heap_snapshots, "event", "of wpr's heap snapshots, whose layout is not public"},
       {gaps.events_of_nobody, "event", "of heaps without a process"}};
-  std::string line;
-  for (const Reason& reason : reasons) {
-    if (reason.count == 0) continue;
-    line += fmt::format("{}{} {}{} {}", line.empty() ? "" : ", ", reason.count, reason.noun,
-                        reason.count == 1 ? "" : "s", reason.text);
-  }
-  return line;
+  return DescribeReasons(reasons);
 }
 
 Expected<EtlGaps> ReadEtl(const ReadEtlBytes& read,

@@ -16,44 +16,18 @@ bool IsFile(const std::filesystem::path& path) {
   return attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY) == 0;
 }
 
-// On a local disk: what another machine has may be anybody's.
-bool IsOnDisk(const std::filesystem::path& path) {
-  const std::wstring root = path.root_name().wstring();
-  return path.is_absolute() && root.size() == 2 && root[1] == L':';
-}
-
-// Installers for 32 bits write into a registry of their own. `view` says which.
-std::filesystem::path KitsFolder(DWORD view) {
-  constexpr const wchar_t* kKey = L"SOFTWARE\\Microsoft\\Windows Kits\\Installed Roots";
-  HKEY key = nullptr;
-  if (RegOpenKeyExW(HKEY_LOCAL_MACHINE, kKey, 0, KEY_QUERY_VALUE | view, &key) != ERROR_SUCCESS) {
-    return {};
-  }
-  wchar_t text[1024];
-  DWORD bytes = sizeof(text);
-  const LSTATUS read =
-      RegGetValueW(key, nullptr, L"KitsRoot10", RRF_RT_REG_SZ, nullptr, text, &bytes);
-  RegCloseKey(key);
-  return read == ERROR_SUCCESS ? std::filesystem::path(text) : std::filesystem::path();
-}
-
-std::filesystem::path SystemFolder() {
-  wchar_t text[MAX_PATH];
-  return std::wstring(text, GetSystemDirectoryW(text, MAX_PATH));
-}
-
 }  // namespace
 
 std::filesystem::path FindControlLibrary() {
   constexpr const wchar_t* kLibrary = L"KernelTraceControl.dll";
-  for (const DWORD view : {DWORD{KEY_WOW64_64KEY}, DWORD{KEY_WOW64_32KEY}}) {
-    const std::filesystem::path kits = KitsFolder(view);
+  for (const std::filesystem::path& kits : KitsFolders()) {
     const std::filesystem::path found = kits / L"Windows Performance Toolkit" / kLibrary;
-    if (IsOnDisk(kits) && IsFile(found)) return found;
+    if (IsFile(found)) return found;
   }
   // Later systems have wpr.exe there.
-  const std::filesystem::path found = SystemFolder() / kLibrary;
-  return IsFile(found) ? found : std::filesystem::path();
+  const std::filesystem::path system = SystemFolder();
+  const std::filesystem::path found = system / kLibrary;
+  return !system.empty() && IsFile(found) ? found : std::filesystem::path();
 }
 
 Expected<TraceCalls> LoadTraceCalls(const std::filesystem::path& control_library,

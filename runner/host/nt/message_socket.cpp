@@ -53,8 +53,8 @@ bool IsOwnUsers(const UniqueFd& pipe) {
     return false;
   }
   char* text = nullptr;
-  const bool is_own =
-      ConvertSidToStringSidA(owner, &text) != 0 && !OwnUserText().empty() && text == OwnUserText();
+  const std::string own = OwnUserText();
+  const bool is_own = !own.empty() && ConvertSidToStringSidA(owner, &text) != 0 && text == own;
   if (text != nullptr) LocalFree(text);
   LocalFree(facts);
   return is_own;

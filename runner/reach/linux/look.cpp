@@ -381,7 +381,6 @@ bool MayHold(const std::vector<LiveBlock>& chunks, const ReachMarker& marker,
 class Look {
  public:
   enum class Candidates { kOfRequest, kAllBlocks };
-  static constexpr std::size_t kManyBlocks = 65'536;  // whose memory is not kept
 
   Look(const ReachRequest& request, Candidates candidates, StoppedProcess process,
        ProcessMemory& memory)
@@ -391,7 +390,7 @@ class Look {
         file_words_(request.file_words != nullptr ? *request.file_words : own_file_words_),
         is_known_lost_(FindKnownLost(request, process_.heap.blocks)),
         keeps_no_memory_(candidates == Candidates::kAllBlocks &&
-                         process_.heap.blocks.size() >= kManyBlocks),
+                         process_.heap.blocks.size() >= ReachMarker::kManyBlocks),
         numbers_(candidates == Candidates::kAllBlocks
                      ? NumbersButFor(is_known_lost_)
                      : NumbersOf(request.candidates, process_.heap.blocks)) {

@@ -45,7 +45,6 @@ struct SeenProcess {
 class Look {
  public:
   enum class Candidates { kOfRequest, kAllBlocks };
-  static constexpr std::size_t kManyBlocks = 65'536;  // whose memory is not kept
 
   Look(const ReachRequest& request, Candidates candidates, SeenProcess process,
        ProcessMemory& memory)
@@ -62,7 +61,8 @@ class Look {
         process_.heap.blocks, std::move(live),
         [this](std::uint64_t begin, std::uint64_t end) { return memory_.At(begin, end); },
         HeaderBytes());
-    if (candidates == Candidates::kAllBlocks && process_.heap.blocks.size() >= kManyBlocks) {
+    if (candidates == Candidates::kAllBlocks &&
+        process_.heap.blocks.size() >= ReachMarker::kManyBlocks) {
       marker_->ReadInOrder(
           [this](std::uint64_t begin, std::uint64_t end) { return memory_.InOrder(begin, end); });
     }

@@ -20,12 +20,6 @@ std::shared_ptr<RunServer> RunServer::Start(RunProcesses processes) {
       new RunServer(std::move(processes), std::move(listener), std::move(stop)));
 }
 
-RunServer::RunServer(RunProcesses processes, UniqueFd listener, UniqueFd stop)
-    : processes_(std::move(processes)),
-      listener_(std::move(listener)),
-      stop_(std::move(stop)),
-      thread_([this] { Serve(); }) {}
-
 RunServer::~RunServer() {
   ::eventfd_write(stop_.get(), 1);
   thread_.join();

@@ -32,12 +32,9 @@ std::uint64_t PerformanceCounter() {
 }
 
 std::string PathOfFile(HANDLE file) {
-  wchar_t path[4096];
-  const DWORD length = file == nullptr ? 0
-                                       : GetFinalPathNameByHandleW(
-                                             file, path, static_cast<DWORD>(std::size(path)), 0);
-  if (length == 0 || length >= std::size(path)) return {};
-  std::wstring_view text(path, length);
+  if (file == nullptr) return {};
+  const std::wstring path = PathOfHandle(file);
+  std::wstring_view text = path;
   constexpr std::wstring_view kPrefix = LR"(\\?\)";
   const bool is_on_disk = text.starts_with(kPrefix) && text.size() > 5 && text[5] == L':';
   if (is_on_disk) text.remove_prefix(kPrefix.size());

@@ -15,12 +15,6 @@ std::shared_ptr<RunServer> RunServer::Start(RunProcesses processes) {
       new RunServer(std::move(processes), std::move(listener), std::move(stop)));
 }
 
-RunServer::RunServer(RunProcesses processes, UniqueFd listener, UniqueFd stop)
-    : processes_(std::move(processes)),
-      listener_(std::move(listener)),
-      stop_(std::move(stop)),
-      thread_([this] { Serve(); }) {}
-
 RunServer::~RunServer() {
   SetEvent(HandleOf(stop_));
   thread_.join();

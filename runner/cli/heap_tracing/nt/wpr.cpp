@@ -15,20 +15,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostOutput = 400;  // bytes that are told
 
-// The folder of Windows' kits, from the 64-bit registry or the one of 32-bit installers.
-fs::path KitsFolder() {
-  for (const unsigned view : {unsigned{RRF_SUBKEY_WOW6464KEY}, unsigned{RRF_SUBKEY_WOW6432KEY}}) {
-    wchar_t text[MAX_PATH] = {};
-    DWORD bytes = sizeof(text);
-    if (RegGetValueW(HKEY_LOCAL_MACHINE, L"SOFTWARE\\Microsoft\\Windows Kits\\Installed Roots",
-                     L"KitsRoot10", DWORD{RRF_RT_REG_SZ} | view, nullptr, text,
-                     &bytes) == ERROR_SUCCESS) {
-      return text;
-    }
-  }
-  return {};
-}
-
 // What a program says, in one line.
 std::string OneLineOf(const std::string& output) {
   std::string line;
@@ -69,11 +55,11 @@ Unexpected CannotKeep(const fs::path& file, const std::string& cause, const fs::
 
 Expected<Wpr> Wpr::Find() {
   std::vector<fs::path> places;
-  const std::wstring system =
-      TextThat([](wchar_t* to, DWORD units) { return GetSystemDirectoryW(to, units); });
-  if (!system.empty()) places.push_back(fs::path(system) / L"wpr.exe");
-  const fs::path kits = KitsFolder();
-  if (kits.is_absolute()) places.push_back(kits / L"Windows Performance Toolkit" / L"wpr.exe");
+  const fs::path system = SystemFolder();
+  if (!system.empty()) places.push_back(system / L"wpr.exe");
+  for (const fs::path& kits : KitsFolders()) {
+    places.push_back(kits / L"Windows Performance Toolkit" / L"wpr.exe");
+  }
   for (const fs::path& place : places) {
     std::error_code error;
     if (fs::is_regular_file(place, error)) return Wpr(place);
