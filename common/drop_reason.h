@@ -18,8 +18,11 @@ enum class DropReason : std::uint32_t {
   kAllowanceTableFull = 8,         // an allowance in the program's code too many
   kMappingTableFull = 9,           // a mapping too many
   kMeasuringWindowTableFull = 10,  // a measuring window of the program's code too many
+  // An allocator in the program's executable has freed a block where the agent does not see it, as
+  // it does if the compiler has inlined its functions: it returned the address again.
+  kMissedFree = 11,
 };
 
-inline constexpr std::uint32_t kDropReasonCount = 11;
+inline constexpr std::uint32_t kDropReasonCount = 12;
 
 }  // namespace leakgate

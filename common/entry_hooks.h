@@ -3,7 +3,8 @@
 // instructions are led to it instead.
 //
 //   malloc:    jmp hook              the program's code, five bytes of it changed
-//   hook:      jmp *slot             slot: the agent's malloc, which calls `moved` for a block
+//   hook:      push *slot            slot: the agent's malloc, which calls `moved` for a block;
+//              jmp *(slot + 8)       behind it the agent's code that calls what was pushed
 //   moved:     what stood at malloc; jmp malloc+5
 //
 // The runner, which can read machine code, makes the code for its place near the executable, and
@@ -48,7 +49,7 @@ struct EntryHook {
   std::uint32_t function;     // in kHookedFunctions
   std::uint32_t patch_bytes;  // 0: another name of a function that has an entry with a patch
   std::uint64_t address;      // where the program's code changes
-  std::uint64_t slot;         // where the code finds the agent's function
+  std::uint64_t slot;         // of two words, where the code finds the agent's
   std::uint64_t moved;        // the code that does what the function did
   unsigned char patch[16];    // what is written to `address`
 };

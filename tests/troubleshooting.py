@@ -100,7 +100,7 @@ OTHER_TEXTS = {
     "what was allocated before {:%Y-%m-%d %H:%M:%S} UTC, when tracing began",
     "a number from 0 on", "make it writable or name another file",
     "make its directory writable with room for it, or name another file", "name a file in it",
-    "create it first", "list them with --gtest_list_tests",
+    "compile the file that defines malloc without inlining (-fno-inline)", "create it first", "list them with --gtest_list_tests",
     "{}:{}: the override for {}", "{}:{}: the allowance for {}",
     "the program under test has that name, but neither it nor its death tests are meant: "
     "name what its tests start",

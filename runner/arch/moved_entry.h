@@ -19,9 +19,10 @@ struct FunctionCode {
 struct MovedEntry {
   std::uint64_t address = 0;        // from where on code was moved: behind a landing mark, if any
   std::vector<std::uint8_t> patch;  // what is to be written there: a jump to the hook
-  std::vector<std::uint8_t> hook;   // to be at `to`: a slot, and the code
-  std::uint64_t slot = 0;           // where it has the address to which calls are led
-  std::uint64_t moved = 0;          // the function as it was
+  std::vector<std::uint8_t> hook;   // to be at `to`: the slot's words, and the code
+  std::uint64_t slot = 0;  // of two words: the function to which calls are led, the code that calls
+                           // it (common/entry_hooks.h)
+  std::uint64_t moved = 0;  // the function as it was
 };
 
 // `to`, a multiple of 16, is where the hook will be. Fails, with the reason in words, if the

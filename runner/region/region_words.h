@@ -63,6 +63,7 @@ struct WordTable<DropReason> {
       Named{DropReason::kAllowanceTableFull, "allowance_table_full"},
       Named{DropReason::kMappingTableFull, "mapping_table_full"},
       Named{DropReason::kMeasuringWindowTableFull, "measuring_window_table_full"},
+      Named{DropReason::kMissedFree, "missed_free"},
   };
 };
 

@@ -264,6 +264,7 @@ class JudgedRun {
 
   void CollectWindows(RunResult& result) {
     processes_.Conclude(result);
+    DoubtMissedFrees(result);
     if (request_.plants_leak) {
       result.warnings.push_back(
           fmt::format("--plant-leak: {} bytes were left behind in the first test that allocates",

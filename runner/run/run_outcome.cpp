@@ -37,6 +37,9 @@ std::string_view RemedyFor(std::string_view drop) {
   if (drop == "map_full" || drop == "no_thread_state") {
     return "raise the limit on address space (ulimit -v), or run fewer tests and threads at once";
   }
+  if (drop == Word(DropReason::kMissedFree)) {
+    return "compile the file that defines malloc without inlining (-fno-inline)";
+  }
   return "split the run into shards, or repeat less";
 }
 
@@ -233,6 +236,17 @@ void AddTracing(const RegionReader& region, TracingResult& tracing) {
   tracing.frames_walked += stacks.frames_walked;
   tracing.frames_without_rule += stacks.rules_made;
   tracing.mapped += region.MappedInAll();
+}
+
+void DoubtMissedFrees(RunResult& result) {
+  if (result.tracing.drops.count(Word(DropReason::kMissedFree)) == 0) return;
+  for (WindowResult& window : result.windows) {
+    window.doubts.unjudged =
+        "frees of its blocks may have been missed (missed_free); compile the file that defines "
+        "malloc "
+        "without inlining (-fno-inline)";
+    DecideVerdict(window);
+  }
 }
 
 void AddTracing(const TracingResult& from, TracingResult& to) {

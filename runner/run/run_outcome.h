@@ -49,6 +49,9 @@ namespace leakgate {
 // left none.
 void AddUnmetExpectations(const Generations& generations, RunResult& result);
 
+// Leaves no window of the result judged if frees of blocks were missed.
+void DoubtMissedFrees(RunResult& result);
+
 // Adds one traced image's counts.
 void AddTracing(const RegionReader& region, TracingResult& tracing);
 // Adds the counts of several images that have been added up.

@@ -61,5 +61,36 @@ TEST_P(AllocatorCallsTest, PassesAnEmptyTestWithAnAllocatorsLibrary) {
 
 LEAKGATE_IN_BOTH_MODES(AllocatorCallsTest);
 
+// The compiler knows the functions' code where it calls them.
+TEST(OwnMallocTest, IsTracedInTheFileOfItsCallers) {
+  for (const std::string fixture : {"own_malloc", "own_malloc_new"}) {
+    const GatedRun run = RunByDefault({FixturePath(fixture)});
+    EXPECT_EQ(run.command.exit_code, 1) << run.command.standard_output;
+    const long header = fixture == "own_malloc" ? 0 : 16;
+    const std::map<std::string, long> left = {
+        {"Left.ByMalloc", 77}, {"Left.ByNew", 88 + header}, {"Left.ByAPointerToMalloc", 66}};
+    for (const nlohmann::json& window : run.report["windows"]) {
+      const auto found = left.find(window["name"]);
+      EXPECT_EQ(window["verdict"], found == left.end() ? "pass" : "over_budget") << window["name"];
+      if (found == left.end()) continue;
+      EXPECT_EQ(window["violations"][0]["actual"], found->second) << window["name"];
+    }
+  }
+}
+
+// Frees that the compiler has put into the tests are not seen: no block is a leak that may have
+// been freed there.
+TEST(OwnMallocTest, IsInDoubtIfItsFunctionsAreInlined) {
+  for (const std::string fixture : {"own_malloc_inlined", "own_malloc_inlined_new"}) {
+    const GatedRun run = RunByDefault({FixturePath(fixture)});
+    EXPECT_EQ(run.command.exit_code, 3) << run.command.standard_output;
+    EXPECT_THAT(run.command.standard_error, testing::HasSubstr("missed_free"));
+    EXPECT_THAT(run.command.standard_error, testing::HasSubstr("-fno-inline"));
+    for (const nlohmann::json& window : run.report["windows"]) {
+      if (window["kind"] == "test") EXPECT_EQ(window["verdict"], "inconclusive") << window["name"];
+    }
+  }
+}
+
 }  // namespace
 }  // namespace leakgate::test

@@ -17,6 +17,7 @@
 #include "plugin/agent/record/recorder.h"
 #include "plugin/agent/start/startup.h"
 
+#include LEAKGATE_ARCH(hooked_entry)
 #include LEAKGATE_ARCH(interposer)
 
 #define LEAKGATE_EXPORT extern "C" __attribute__((visibility("default")))
@@ -85,13 +86,14 @@ __attribute__((always_inline)) inline void* Traced(AllocationKind kind, std::siz
     const AllocatorGuard guard;
     block = forward(AskedOf(bytes));
   }
-  return RecordAnyAllocation(block, bytes, kind, caller);
+  return RecordAnyAllocation(block, bytes, kind, ThroughEntry(caller));
 }
 
 // Reallocates `block` to `bytes`, or some more, by `forward`, and records where it is then.
 template <typename Forward>
-void* TracedAgain(void* block, std::size_t bytes, const CallerFrame& caller,
+void* TracedAgain(void* block, std::size_t bytes, const CallerFrame& called_from,
                   const Forward& forward) {
+  const CallerFrame caller = ThroughEntry(called_from);
   const std::optional<FreedBlock> before = RecordFreeToReallocate(block, caller);
   void* moved = nullptr;
   {

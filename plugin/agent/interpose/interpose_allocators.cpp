@@ -5,6 +5,7 @@
 #include "plugin/agent/interpose/allocator_calls.h"
 #include "plugin/agent/interpose/interpose.h"
 #include "plugin/agent/linux/call_slots.h"
+#include "plugin/agent/start/entry_hooks.h"
 
 // The agent's own interposed functions, by their names in the object file. They are also used for
 // an allocator's alternative names. Their parameter and result types do not matter here.
@@ -57,7 +58,7 @@ std::size_t OurXallocx(void* block, std::size_t bytes, std::size_t more, int fla
 
 void Free(void* block, const CallerFrame& caller) {
   if (CurrentRoute() == Route::kTrace) {
-    const FreeCall call{FreeKind::kFree, caller};
+    const FreeCall call{FreeKind::kFree, ThroughEntry(caller)};
     if (!TakesStacksOf(leakgate::kStacksOfFree) || !RecordFreeByStack(block, call)) {
       RecordFree(block, call);
     }
@@ -159,6 +160,8 @@ void TakeHosts() {
 }  // namespace
 
 namespace leakgate::agent {
+
+void* CodeThatEnters() { return reinterpret_cast<void*>(&leakgate_enter_agent); }
 
 void* HookAllocatorCall(const char* name, void* host) {
   for (Redirection& call : g_calls) {

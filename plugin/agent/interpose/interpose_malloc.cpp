@@ -38,7 +38,7 @@ __attribute__((noinline)) void FreeOtherwise(void* block, std::uint64_t caller_p
     return g_host.free(block);
   }
   if (bootstrap_heap::Owns(block) || RouteOfOtherCall() == Route::kBootstrap) return;
-  const FreeCall call{FreeKind::kFree, {caller_pc, caller_sp, caller_fp}};
+  const FreeCall call{FreeKind::kFree, ThroughEntry({caller_pc, caller_sp, caller_fp})};
   if (IsTracing() && !(TakesStacksOf(leakgate::kStacksOfFree) && RecordFreeByStack(block, call))) {
     RecordFree(block, call);
   }
@@ -132,7 +132,7 @@ LEAKGATE_EXPORT int posix_memalign(void** block, std::size_t alignment,
     result = g_host.posix_memalign(block, alignment, AskedOf(bytes));
   }
   if (result == 0) {
-    RecordAnyAllocation(*block, bytes, AllocationKind::kMemalign, LEAKGATE_CALLER());
+    RecordAnyAllocation(*block, bytes, AllocationKind::kMemalign, ThroughEntry(LEAKGATE_CALLER()));
   }
   return result;
 }

@@ -30,6 +30,12 @@ bool OnlyCallsMalloc() {
   return g_host.operators == OperatorSource::kRuntime || g_host.operators == OperatorSource::kNone;
 }
 
+// The program's operators have turned out to call its malloc, which records their blocks.
+void UseProgramsOperators() {
+  std::atomic_ref(g_host.operators).store(OperatorSource::kProgram, std::memory_order_release);
+  g_region.header().has_own_operators = 1;
+}
+
 // Allocates as the runtime's operators do.
 constexpr auto kMalloc = [](std::size_t bytes, const auto&...) {
   return g_host.malloc(bytes == 0 ? 1 : bytes);
@@ -76,8 +82,16 @@ struct New {
     const auto host = [=](std::size_t asked) { return kHost(asked, rest...); };
     const bool traces = CurrentRoute() == Route::kTrace;
     if (traces && g_host.operators == OperatorSource::kAllocator) {
+      ForgetInnerBlocks();
       void* const block = GuardedThrowing([&] { return host(AskedOf(bytes)); });
-      return RecordAnyAllocation(block, bytes, kKind, caller);
+      const std::optional<InnerBlock> inner = FindInnerBlock(block);
+      if (inner && inner->block != block) {
+        UseProgramsOperators();
+        RecordAnyAllocation(const_cast<void*>(inner->block), inner->size_bytes, kKind,
+                            ThroughEntry(caller));
+        return block;
+      }
+      return RecordAnyAllocation(block, bytes, kKind, ThroughEntry(caller));
     }
     if (OnlyCallsMalloc()) {
       void* const block = traces ? Traced(kKind, bytes, caller, like) : like(bytes);
@@ -113,10 +127,14 @@ struct Delete {
     }
     const Route route = RouteOfOtherCall();
     if (g_host.operators == OperatorSource::kProgram) return kHost(block, rest...);
-    const FreeCall call{kKind, {caller_pc, caller_sp, caller_fp}};
-    if (route == Route::kTrace &&
-        !(TakesStacksOf(leakgate::kStacksOfFree) && RecordFreeByStack(block, call))) {
-      RecordFree(block, call);
+    const FreeCall call{kKind, ThroughEntry({caller_pc, caller_sp, caller_fp})};
+    const bool is_recorded =
+        route == Route::kTrace &&
+        ((TakesStacksOf(leakgate::kStacksOfFree) && RecordFreeByStack(block, call)) ||
+         RecordFree(block, call));
+    // The program's own operator may free another address, by a function that records that.
+    if (!is_recorded && g_host.operators == OperatorSource::kAllocator) {
+      return kHost(block, rest...);
     }
     const AllocatorGuard guard;
     if (OnlyCallsMalloc()) return g_host.free(block);

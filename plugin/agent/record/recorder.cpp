@@ -1,5 +1,7 @@
 #include "plugin/agent/record/recorder.h"
 
+#include <algorithm>
+
 #include "common/system.h"
 #include "plugin/agent/arch/call_on_stack.h"
 #include "plugin/agent/host/host_functions.h"
@@ -241,6 +243,7 @@ void Insert(Recording recording, void* block, const LiveRecord& record) {
   CounterShard& shard = *recording.thread().shard;
   // A block that was freed without the agent seeing it is gone nevertheless.
   if (LiveMap::IsLiveAt(slot)) {
+    if (g_host.is_hooked) g_region.Drop(DropReason::kMissedFree);
     const LiveRecord before = LiveMap::Read(slot);
     if (RecordsEvents()) NoteFree(EventThreadOf(recording.thread()), AddressOf(block));
     CountFree(shard, ChargeOf(before), before.size_bytes, before.stack);
@@ -253,6 +256,12 @@ void Insert(Recording recording, void* block, const LiveRecord& record) {
   recording.thread().events.last_block = block;
   LiveMap::Write(slot, record);
   if (CountAllocation(shard, record.size_bytes)) NotePeak(shard);
+}
+
+void NoteInnerBlock(const void* block, std::size_t size_bytes) {
+  if (t_thread.activity != Activity::kAllocator || t_thread.state == nullptr) return;
+  ThreadState& thread = *t_thread.state;
+  thread.inner_blocks[thread.inner_block_count++ % kMostInnerBlocks] = {block, size_bytes};
 }
 
 void NoteFreeEvent(Recording recording, const void* block, std::optional<std::uint32_t> stack) {
@@ -329,6 +338,20 @@ bool CanRecord() {
   return false;
 }
 
+void ForgetInnerBlocks() {
+  if (t_thread.state != nullptr) t_thread.state->inner_block_count = 0;
+}
+
+std::optional<InnerBlock> FindInnerBlock(const void* address) {
+  if (t_thread.state == nullptr) return std::nullopt;
+  const ThreadState& thread = *t_thread.state;
+  for (std::uint32_t i = 0; i < std::min(thread.inner_block_count, kMostInnerBlocks); ++i) {
+    const InnerBlock& inner = thread.inner_blocks[i];
+    if (AddressOf(address) - AddressOf(inner.block) < inner.size_bytes) return inner;
+  }
+  return std::nullopt;
+}
+
 void SetAllowanceOf(Recording recording, const void* address, std::uint32_t allowance) {
   const LiveMap::Slot slot = SlotAround(AddressOf(address));
   if (slot == nullptr) return;
@@ -361,7 +384,11 @@ void CallOnSlowPath(SlowPathCall call) {
 void* RecordAllocationSlow(void* block, std::size_t size_bytes, AllocationKind kind,
                            std::uint64_t caller_pc, std::uint64_t caller_sp,
                            std::uint64_t caller_fp) {
-  if (block == nullptr || !CanRecord()) return block;
+  if (block == nullptr) return block;
+  if (!CanRecord()) {
+    NoteInnerBlock(block, size_bytes);
+    return block;
+  }
 
   RunSlowPathCall();
   MakeRoomForEvents();

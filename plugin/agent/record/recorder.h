@@ -34,6 +34,12 @@ namespace leakgate::agent {
 // function, and it was recorded with that function's kind.
 void CorrectKind(void* block, AllocationKind kind);
 
+// Called before the program's operator new is, with a foreign allocator's guard held.
+void ForgetInnerBlocks();
+// Returns the block that the operator has allocated by another function of the allocator's, if the
+// object at `address` is inside of it: then the operator is the program's own, over its malloc.
+[[nodiscard]] std::optional<InnerBlock> FindInnerBlock(const void* address);
+
 // Makes `allowance` that of the live block that `address` points into; 0 is none. Does nothing if
 // there is no such block.
 void SetAllowanceOf(Recording recording, const void* address, std::uint32_t allowance);

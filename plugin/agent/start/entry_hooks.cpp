@@ -36,7 +36,8 @@ bool MapHooks(const EntryHooks& hooks) {
     void* const function = FunctionOf(hook);
     // Left as it was.
     void* const target = function != nullptr ? function : reinterpret_cast<void*>(hook.moved);
-    std::memcpy(reinterpret_cast<void*>(hook.slot), &target, sizeof(target));
+    void* const slots[] = {target, CodeThatEnters()};
+    std::memcpy(reinterpret_cast<void*>(hook.slot), slots, sizeof(slots));
   }
   __builtin___clear_cache(static_cast<char*>(at), static_cast<char*>(at) + hooks.code_bytes);
   return !IsError(RawSyscall(SYS_mprotect, Word(at), sizeof(hooks.code), PROT_READ | PROT_EXEC));

@@ -13,5 +13,8 @@ namespace leakgate::agent {
 // `host` from now on; nullptr if there is none. Defined where those functions are
 // (interpose/interpose_allocators.cpp).
 [[nodiscard]] void* HookAllocatorCall(const char* name, void* host);
+// Returns the code by which hooks come to the agent's functions (arch/*/hooked_entry.h). Defined
+// there, too.
+[[nodiscard]] void* CodeThatEnters();
 
 }  // namespace leakgate::agent

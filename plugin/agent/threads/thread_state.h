@@ -48,6 +48,13 @@ struct BegunStatic {
 };
 inline constexpr std::uint32_t kMostBegunStatics = 16;
 
+// A block of the program's, allocated while the thread was in a foreign allocator's function.
+struct InnerBlock {
+  const void* block;
+  std::uint64_t size_bytes;
+};
+inline constexpr std::uint32_t kMostInnerBlocks = 4;
+
 // `epoch`, `context` and the memo's stacks are from one moment: see Refresh in record/recorder.cpp.
 struct ThreadState {
   // Makes the thread's next allocation need another context.
@@ -78,6 +85,8 @@ struct ThreadState {
   StackWalker walker;
   StackTrail trail;
   EventCursor events;
+  InnerBlock inner_blocks[kMostInnerBlocks] = {};  // the last ones
+  std::uint32_t inner_block_count = 0;
   std::uint32_t begun_static_count = 0;
   BegunStatic begun_statics[kMostBegunStatics] = {};  // the innermost last
 };

@@ -14,7 +14,9 @@ using Result = tl::expected<T, const char*>;
 using Failure = tl::unexpected<const char*>;
 
 constexpr std::size_t kInstructionBytes = 4;
-constexpr std::uint32_t kReservedRegister = 16;  // for linkers' code between functions
+constexpr std::uint32_t kReservedRegister =
+    16;  // and the next: for linkers' code between functions
+constexpr std::size_t kSlotBytes = 16;
 
 bool IsLandingMark(std::uint32_t instruction) {  // bti, bti c, bti j, bti jc
   return (instruction & 0xffff'ff3f) == 0xd503'241f;
@@ -50,14 +52,16 @@ class EntryMover {
     entry.address = function_.address + at;
     entry.slot = to_;
     AppendWord(0);
-    AppendLoadOf(to_);  // ldr x16, slot; br x16
-    Append(0xd61f'0000 | kReservedRegister << 5);
+    AppendWord(0);
+    AppendLoadOf(kReservedRegister, to_);
+    AppendLoadOf(kReservedRegister + 1, to_ + kSlotBytes / 2);
+    Append(0xd61f'0000 | (kReservedRegister + 1) << 5);  // br x17
     entry.moved = Here();
     if (const Result<void> moved = MoveOne(instruction, entry.address); !moved) {
       return Failure(moved.error());
     }
     AppendJump(entry.address + kInstructionBytes);
-    const auto distance = static_cast<std::int64_t>(to_ + sizeof(std::uint64_t) - entry.address);
+    const auto distance = static_cast<std::int64_t>(to_ + kSlotBytes - entry.address);
     const std::uint32_t jump =
         0x1400'0000 | (static_cast<std::uint32_t>(distance / 4) & 0x03ff'ffff);
     entry.patch.resize(kInstructionBytes);
@@ -84,11 +88,10 @@ class EntryMover {
     Append(static_cast<std::uint32_t>(word));
     Append(static_cast<std::uint32_t>(word >> 32));
   }
-  // Appends ldr x16 of the word at `place`, which is near.
-  void AppendLoadOf(std::uint64_t place) {
+  // Appends ldr of a register from the word at `place`, which is near.
+  void AppendLoadOf(std::uint32_t number, std::uint64_t place) {
     const auto distance = static_cast<std::int64_t>(place - Here());
-    Append(0x5800'0000 | (static_cast<std::uint32_t>(distance / 4) & 0x7'ffff) << 5 |
-           kReservedRegister);
+    Append(0x5800'0000 | (static_cast<std::uint32_t>(distance / 4) & 0x7'ffff) << 5 | number);
   }
   // Appends a load of `value` into `number`, with the value in the code.
   void AppendValue(std::uint32_t number, std::uint64_t value) {

@@ -19,7 +19,7 @@ using Failure = tl::unexpected<const char*>;
 
 constexpr std::size_t kJumpBytes = 5;                                           // e9 rel32
 constexpr std::array<std::uint8_t, 4> kLandingMark = {0xf3, 0x0f, 0x1e, 0xfa};  // endbr64
-constexpr std::size_t kSlotBytes = 8;
+constexpr std::size_t kSlotBytes = 16;
 constexpr std::size_t kDistanceBytes = 4;
 
 class EntryMover {
@@ -35,8 +35,10 @@ class EntryMover {
     entry.address = function_.address + first;
     entry.slot = to_;
     code_.assign(kSlotBytes, 0);
-    Append({0xff, 0x25});  // jmp *slot(%rip)
+    Append({0xff, 0x35});  // push slot(%rip)
     AppendDistance(to_);
+    Append({0xff, 0x25});  // jmp *slot+8(%rip)
+    AppendDistance(to_ + kSlotBytes / 2);
     entry.moved = Here();
     const Result<std::size_t> moved = MoveInstructions(first);
     if (!moved) return Failure(moved.error());
@@ -103,7 +105,11 @@ class EntryMover {
 
   Result<void> MoveOne(const Instruction& instruction, std::size_t at) {
     const std::uint64_t end = function_.address + at + instruction.bytes;
-    if (instruction.branch == Branch::kCall) return Failure("it begins with a call");
+    if (instruction.branch == Branch::kCall) {
+      if (!instruction.branch_distance) return Failure("it begins with an indirect call");
+      MoveCall(end, *instruction.branch_distance);
+      return {};
+    }
     if (instruction.branch == Branch::kLoop || instruction.has_short_addresses) {
       return Failure("it begins with an instruction that cannot be moved");
     }
@@ -129,6 +135,19 @@ class EntryMover {
     distance = static_cast<std::int32_t>(moved);
     std::memcpy(&code_[place], &distance, sizeof(distance));
     return {};
+  }
+
+  // What is called returns to where the call was, so that its caller can be found there. That is
+  // behind the patch, which is no longer than a call.
+  void MoveCall(std::uint64_t end, std::int32_t distance) {
+    constexpr std::uint8_t kJumpsBytes = kJumpBytes;
+    Append({0xff, 0x35, kJumpsBytes, 0, 0, 0});  // push returns(%rip)
+    Append({0xe9});
+    AppendDistance(end + static_cast<std::uint64_t>(std::int64_t{distance}));
+    for (unsigned shift = 0; shift < 64; shift += 8) {  // returns:
+      code_.push_back(static_cast<std::uint8_t>(end >> shift));
+    }
+    has_ended_ = true;
   }
 
   // A jump to the function's begin goes by the hook, like a call.

@@ -277,6 +277,7 @@ void UseHookedFunctions(const EntryHooks& hooks) {
   ResolveNew(RTLD_NEXT);
   ResolveDelete(RTLD_NEXT);
   g_host.allocator_is_foreign = true;
+  g_host.is_hooked = true;
   g_host.allocator_begin = 0;
   g_host.allocator_end = 0;
   g_host.frees_any_kind = hooks.frees_any_kind != 0;

@@ -121,6 +121,7 @@ struct HostFunctions {
   bool is_late = false;                  // IsLoadedLate()
   ModuleRange first_modules;             // those after the agent, if it was loaded first
   bool allocator_is_foreign = false;     // malloc is not the C library's
+  bool is_hooked = false;                // but in the program's executable (common/entry_hooks.h)
   std::uint64_t allocator_begin = 0;     // the module that has it
   std::uint64_t allocator_end = 0;
   OperatorSource operators = OperatorSource::kNone;

@@ -16,6 +16,7 @@ struct HostFunctions {
   void* (*malloc)(std::size_t) = nullptr;  // from the process's heap, past the hooks
   void (*exit_now)(int) = nullptr;
   bool allocator_is_foreign = false;
+  bool is_hooked = false;
   bool frees_any_kind = false;
   OperatorSource operators = OperatorSource::kNone;
   bool operators_are_ours = false;

@@ -24,10 +24,12 @@ LEAKGATE_CODE(is_marked, "endbr64\nleal 5(%rdi), %eax\nret");
 LEAKGATE_CODE(ends_at_once, "ret");
 LEAKGATE_CODE(jumps, "jmp moved_entry_other");
 LEAKGATE_CODE(jumps_near, "jmp 1f\nint3\nint3\nint3\nint3\n1: leal 2(%rdi), %eax\nret");
-LEAKGATE_CODE(calls, "call moved_entry_other\nret");
+LEAKGATE_CODE(calls, "pushq %rax\ncall moved_entry_other\npopq %rdx\nret");
+LEAKGATE_CODE(calls_a_pointer, "call *%rax\nnop\nnop\nnop\nret");
 LEAKGATE_CODE(loops, "xorl %eax, %eax\n1: incl %eax\ndecl %edi\njne 1b\nret");
 LEAKGATE_CODE(loops_behind,
               "xorl %eax, %eax\nmovl %eax, %edx\nnop\nnop\n1: incl %eax\ndecl %edi\njne 1b\nret");
+LEAKGATE_CODE(enters, "ret");  // with the function that was pushed, as a jump there
 LEAKGATE_CODE(is_short, "xorl %eax, %eax\nret\n.byte 0x55, 0x55, 0x55, 0x55");
 
 namespace leakgate {
@@ -54,8 +56,9 @@ class HookPage {
   std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(page_); }
   void Put(const MovedEntry& entry) {
     std::memcpy(page_, entry.hook.data(), entry.hook.size());
-    const auto target = reinterpret_cast<std::uint64_t>(&Instead);
-    std::memcpy(reinterpret_cast<void*>(entry.slot), &target, sizeof(target));
+    const std::uint64_t slots[] = {reinterpret_cast<std::uint64_t>(&Instead),
+                                   reinterpret_cast<std::uint64_t>(&enters)};
+    std::memcpy(reinterpret_cast<void*>(entry.slot), slots, sizeof(slots));
   }
 
  private:
@@ -79,13 +82,13 @@ void ExpectMoved(Function function, const std::uint8_t* end) {
   page.Put(*entry);
   const auto moved = reinterpret_cast<Function>(entry->moved);
   for (const int value : {0, 1, 2, 1000}) EXPECT_EQ(moved(value), function(value)) << value;
-  const auto hook = reinterpret_cast<Function>(entry->slot + 8);
+  const auto hook = reinterpret_cast<Function>(entry->slot + 16);
   EXPECT_EQ(hook(3), -3);
   std::int32_t distance = 0;
   ASSERT_EQ(entry->patch.size(), 5u);
   std::memcpy(&distance, &entry->patch[1], sizeof(distance));
   EXPECT_EQ(entry->address + 5 + static_cast<std::uint64_t>(std::int64_t{distance}),
-            entry->slot + 8);
+            entry->slot + 16);
 }
 
 std::string WhyNot(Function function, const std::uint8_t* end) {
@@ -100,6 +103,7 @@ TEST(MovedEntryTest, DoesWhatTheFunctionDid) {
   ExpectMoved(is_marked, is_marked_end);
   ExpectMoved(jumps, jumps_end);
   ExpectMoved(jumps_near, jumps_near_end);
+  ExpectMoved(calls, calls_end);
   ExpectMoved(loops_behind, loops_behind_end);
 }
 
@@ -113,7 +117,7 @@ TEST(MovedEntryTest, MayBeOfAFunctionThatDoesNothing) {
 }
 
 TEST(MovedEntryTest, TellsWhyAFunctionCannotBeMoved) {
-  EXPECT_EQ(WhyNot(calls, calls_end), "it begins with a call");
+  EXPECT_EQ(WhyNot(calls_a_pointer, calls_a_pointer_end), "it begins with an indirect call");
   EXPECT_EQ(WhyNot(loops, loops_end), "it jumps back into its first instructions");
   EXPECT_EQ(WhyNot(is_short, is_short_end - 4), "it is too short for a jump");
 }
