@@ -199,6 +199,29 @@ Expected<WholeLook> LookAtWholeProgram(const EvidenceRequest& request,
   return look;
 }
 
+std::optional<WholeLook> LookForPointersTo(const EvidenceRequest& request,
+                                           std::vector<LiveBlock> blocks, Variables& variables) {
+  if (blocks.empty()) return WholeLook{};
+  std::sort(blocks.begin(), blocks.end(),
+            [](const LiveBlock& a, const LiveBlock& b) { return a.address < b.address; });
+  Expected<std::optional<std::vector<BlockReach>>> reaches =
+      FindAllLost({.pid = ThreadWithMemory(request),
+                   .region = request.region,
+                   .candidates = blocks,
+                   .variables = variables,
+                   .file_words = request.file_words,
+                   .asking_tid = request.asking_tid});
+  if (!reaches || !*reaches) return std::nullopt;
+  WholeLook look{std::move(blocks), {}};
+  for (BlockReach& reach : **reaches) {
+    if (reach.lost_with != nullptr) {
+      look.lost_with[look.reaches.size()] = std::move(reach.lost_with);
+    }
+    look.reaches.push_back(reach.reach);
+  }
+  return look;
+}
+
 Expected<std::vector<LiveBlock>> FindInAccount(const EvidenceRequest& request,
                                                const IgnoredAccount& account,
                                                std::vector<LiveBlock> wanted,

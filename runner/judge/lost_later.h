@@ -5,6 +5,7 @@
 // Pure but for LookAtWholeProgram.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -34,6 +35,12 @@ struct WholeLook {
 [[nodiscard]] Expected<WholeLook> LookAtWholeProgram(const EvidenceRequest& request,
                                                      const std::vector<LiveBlock>& known,
                                                      Variables& variables);
+
+// Returns how `blocks` are lost if nothing at all leads to any of them; nothing if something may,
+// or if that cannot be told. REQUIRES: as LookAtWholeProgram.
+[[nodiscard]] std::optional<WholeLook> LookForPointersTo(const EvidenceRequest& request,
+                                                         std::vector<LiveBlock> blocks,
+                                                         Variables& variables);
 
 // Returns those of `wanted`, in their order, that nothing leads to but `account`. REQUIRES: as
 // LookAtWholeProgram.

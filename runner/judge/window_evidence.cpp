@@ -133,6 +133,7 @@ Expected<WindowEvidence> GatherAlike(const EvidenceRequest& request) {
   if (request.region.EstimateBlockCount() < kMany) return GatherEvidence(request);
   WindowEvidence evidence;
   std::unordered_map<LiveBlock, std::size_t, AlikeHash, Alike> known;
+  const std::pair<const LiveBlock, std::size_t>* last = nullptr;  // mostly the next is alike, too
   const auto add = [&](const LiveBlock& block) {
     evidence.blocks.push_back(block);
     evidence.facts.emplace_back();
@@ -144,7 +145,12 @@ Expected<WindowEvidence> GatherAlike(const EvidenceRequest& request) {
         add(block);
         continue;
       }
+      if (last != nullptr && Alike()(last->first, block)) {
+        ++evidence.facts[last->second].blocks;
+        continue;
+      }
       const auto [alike, is_new] = known.try_emplace(block, evidence.blocks.size());
+      last = &*alike;
       is_new ? add(block) : void(++evidence.facts[alike->second].blocks);
     }
     return Expected<void>();

@@ -337,6 +337,9 @@ EvidenceRequest WindowJudge::RequestFor(std::uint32_t window, int asking_tid) co
           .window = window,
           .asking_tid = asking_tid,
           .reach_of_lost = [this](const LiveBlock& block) -> std::optional<Reach> {
+            const bool may_be = block.window >= kMaxWindows ||
+                                (block.window < has_lost_.size() && has_lost_[block.window]);
+            if (!may_be) return std::nullopt;
             const auto lost = lost_.find(block.address);
             if (lost == lost_.end() || !IsSameBlock(lost->second.block, block)) return std::nullopt;
             return lost->second.reach;
@@ -459,7 +462,9 @@ void WindowJudge::EndSuite(std::uint32_t suite, WindowResults& results) {
 
 // After all tear-down. What may be freed until the program's end still may.
 void WindowJudge::EndIteration(int asking_tid, WindowResults& results) {
-  const Look look = LookAtAll(asking_tid);
+  std::optional<WholeLook> at_put_off = LookAtPutOff(asking_tid, results);
+  const bool is_left_to_exit = at_put_off.has_value();
+  const Look look = is_left_to_exit ? *std::move(at_put_off) : LookAtAll(asking_tid);
   TellPutOff(look, asking_tid, results);
   JudgeAgain(
       results, "freed before the iteration ended",
@@ -467,13 +472,36 @@ void WindowJudge::EndIteration(int asking_tid, WindowResults& results) {
         return result.budget->free_by != FreeBy::kProgram;
       },
       &look);
-  ChargeLost(look, LossMoment::kAfterWindow, results);
+  if (!is_left_to_exit) ChargeLost(look, LossMoment::kAfterWindow, results);
+}
+
+// Beside a large heap, one look at all blocks is enough, as the process exits: whatever is lost
+// until then, it finds. What was put off must be told by now, which needs no such look if nothing
+// leads to it. Otherwise returns nothing.
+std::optional<WholeLook> WindowJudge::LookAtPutOff(int asking_tid, WindowResults& results) {
+  if (!LookPace::IsLarge(region_.CurrentTotals())) return std::nullopt;
+  std::vector<LiveBlock> open;
+  for (const auto& [window, put_off] : put_off_) {
+    const WindowEvidence& evidence = put_off.evidence;
+    if (!results.contains(window)) continue;
+    if (!evidence.suppressed.empty()) return std::nullopt;
+    for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
+      const BlockFacts& facts = evidence.facts[i];
+      const bool is_asked =
+          IsOpen(facts) && !IsLost(facts.reach) && sites_.MayBeUsers(evidence.blocks[i].stack);
+      if (is_asked) open.push_back(evidence.blocks[i]);
+    }
+  }
+  Expected<std::vector<LiveBlock>> live = region_.StillLive(open);
+  if (!live) return std::nullopt;
+  return LookForPointersTo(RequestFor(0, asking_tid), *std::move(live), around_.variables);
 }
 
 void WindowJudge::EndProcess(int asking_tid, ProcessEndMoment moment, WindowResults& results) {
   if (moment == ProcessEndMoment::kAfterDestructors) {
     return JudgeAfterDestructors(asking_tid, results);
   }
+  const std::uint64_t allocated = region_.CurrentTotals().allocated_blocks;
   Look look = LookAtAll(asking_tid);
   TellPutOff(look, asking_tid, results);
   why_lost_unknown_ = look ? "" : look.error().message;
@@ -481,6 +509,7 @@ void WindowJudge::EndProcess(int asking_tid, ProcessEndMoment moment, WindowResu
   if (!look) return;
   FindAccounted(*look, asking_tid);
   live_at_end_ = std::move(look->blocks);
+  allocated_at_end_ = allocated;
 }
 
 // What only an account of the program's own operator new leads to. The program may still free it:
@@ -576,6 +605,7 @@ void WindowJudge::JudgeAgain(WindowResults& results, std::string_view when,
 }
 
 Expected<WholeLook> WindowJudge::LookAtAll(int asking_tid) {
+  if (allocated_at_end_ == region_.CurrentTotals().allocated_blocks) return WholeLook{};
   return LookAtWholeProgram(RequestFor(0, asking_tid), live_at_end_, around_.variables);
 }
 
@@ -592,6 +622,7 @@ void WindowJudge::ChargeLost(const Look& look, LossMoment moment, WindowResults&
     SetLostWith(block, look->LostWithOf(static_cast<std::ptrdiff_t>(i)), texts, facts);
     facts.reach = look->reaches[i];
     LostBlock one{block, facts.reach, moment, facts.leading, facts.holder};
+    NoteLostIn(block.window);
     const auto [known, is_new] = lost_.try_emplace(block.address, one);
     if (!is_new && IsSameBlock(known->second.block, block)) continue;
     if (IsUsers(sites_.Of(block.stack).finding)) {
@@ -658,10 +689,17 @@ void WindowJudge::NoteLost(WindowEvidence& evidence) {
     BlockFacts& facts = evidence.facts[i];
     if (!IsLost(facts.reach)) continue;
     contents.Read(sites_.UsersPart(evidence.blocks[i]), facts);
+    NoteLostIn(evidence.blocks[i].window);
     lost_.insert_or_assign(evidence.blocks[i].address,
                            LostBlock{evidence.blocks[i], facts.reach, LossMoment::kInWindow,
                                      facts.leading, facts.holder, facts.contents});
   }
+}
+
+void WindowJudge::NoteLostIn(std::uint32_t window) {
+  if (window >= kMaxWindows) return;
+  if (window >= has_lost_.size()) has_lost_.resize(window + 1);
+  has_lost_[window] = true;
 }
 
 int WindowJudge::ReadablePid() const { return around_.contents == ShownContents::kNone ? 0 : pid_; }

@@ -136,6 +136,7 @@ class WindowJudge {
   void JudgeAgain(WindowResults& results, std::string_view when, const WhichWindows& which,
                   const Look* look);
   [[nodiscard]] Look LookAtAll(int asking_tid);
+  [[nodiscard]] std::optional<WholeLook> LookAtPutOff(int asking_tid, WindowResults& results);
   // What static destructors let go of was held as long as the program ran: that is no loss.
   void JudgeAfterDestructors(int asking_tid, WindowResults& results);
   void FindAccounted(const WholeLook& look, int asking_tid);
@@ -148,6 +149,7 @@ class WindowJudge {
   void NoteLost(WindowEvidence& evidence);
   // The process whose lost blocks may be read; 0: none is to be.
   [[nodiscard]] int ReadablePid() const;
+  void NoteLostIn(std::uint32_t window);
   void NoteUntold(const std::string& problem, WindowResults& results);
   void NoteTold(WindowResults& results);
   void MarkLost(WindowEvidence& evidence) const;
@@ -166,8 +168,10 @@ class WindowJudge {
   std::map<std::uint32_t, WindowEvidence> open_;  // of windows whose verdict is open
   std::vector<LiveBlock> accounted_;              // as FindAccounted has it, by address
   std::vector<LiveBlock> live_at_end_;  // before destructors ran, if the process was looked at then
+  std::optional<std::uint64_t> allocated_at_end_;        // blocks, up to then in all
   std::shared_ptr<FileWords> file_words_;                // of looks at the process
   std::unordered_map<std::uint64_t, LostBlock> lost_;    // all that were found, by address
+  std::vector<bool> has_lost_;                           // by window: whether lost_ has any of it
   std::map<std::uint32_t, ProcessResources> resources_;  // at the begin of open windows
   std::uint32_t earlier_frees_taken_ = 0;
   std::optional<Suppressions> suppressions_;  // the program's own

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -86,6 +87,12 @@ struct HeapReach {
 // live. Fails, with the reason and a remedy, if the process cannot be stopped; the rest of the
 // run can go on.
 [[nodiscard]] Expected<std::vector<BlockReach>> FindReach(const ReachRequest& request);
+
+// Returns how the candidates are lost if they all are, and nothing at all leads to them but they
+// themselves: that is told without a look at other blocks. Otherwise returns nothing: then only the
+// functions around this one tell. Returns nothing on Windows.
+[[nodiscard]] Expected<std::optional<std::vector<BlockReach>>> FindAllLost(
+    const ReachRequest& request);
 
 // The same for all blocks that are live when the program is stopped. Names no holders.
 [[nodiscard]] Expected<HeapReach> FindReachOfAll(const ReachRequest& request);

@@ -23,6 +23,10 @@ struct LookResult {
 
 [[nodiscard]] Expected<LookResult> LookAtProcess(const ReachRequest& request, LookDepth depth);
 
+// Looks only for whether anything leads to the candidates but they themselves: all memory counts as
+// a root, so no other block need be known. Those that are retained then may be lost all the same.
+[[nodiscard]] Expected<LookResult> LookForPointers(const ReachRequest& request, LookDepth depth);
+
 [[nodiscard]] Expected<HeapReach> LookAtHeap(const ReachRequest& request, LookDepth depth);
 
 // Returns once each thread of the process has run, or waits, since the call; or after some seconds.

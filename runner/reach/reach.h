@@ -138,6 +138,7 @@ class ReachMarker {
   // Returns early when all candidates are marked.
   void Mark();
   [[nodiscard]] bool HasMarkedAllCandidates() const { return unmarked_candidates_ == 0; }
+  [[nodiscard]] bool HasMarkedAny() const { return !queue_.empty(); }
   [[nodiscard]] bool IsMarked(std::uint32_t block) const { return holders_[block] != kUnreached; }
   // Returns whether one of the words points into a block that is not marked.
   [[nodiscard]] bool LeadsToUnmarked(Words words) const;

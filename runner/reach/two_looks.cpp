@@ -44,6 +44,20 @@ Expected<std::vector<BlockReach>> FindReach(const ReachRequest& request) {
   return std::move(first.reaches);
 }
 
+Expected<std::optional<std::vector<BlockReach>>> FindAllLost(const ReachRequest& request) {
+  const auto are_lost = [](const LookResult& result) {
+    return std::all_of(result.reaches.begin(), result.reaches.end(),
+                       [](const BlockReach& reach) { return IsLost(reach.reach); });
+  };
+  LEAKGATE_TRY_ASSIGN(LookResult look, OnThread(LookForPointers, request, LookDepth::kQuick));
+  if (look.depth == LookDepth::kQuick && are_lost(look)) {
+    LetThreadsRun(request.pid);
+    LEAKGATE_TRY_ASSIGN(look, OnThread(LookForPointers, request, LookDepth::kSlow));
+  }
+  if (!are_lost(look)) return std::nullopt;
+  return std::move(look.reaches);
+}
+
 Expected<HeapReach> FindReachOfAll(const ReachRequest& request) {
   Expected<HeapReach> heap = OnThread(LookAtHeap, request, LookDepth::kQuick);
   if (!heap) return heap;

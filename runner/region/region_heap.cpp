@@ -11,7 +11,6 @@
 
 #include "common/live_slot.h"
 #include "runner/base/descriptors.h"
-#include "runner/base/large_pages.h"
 #include "runner/base/time_limit.h"
 #include "runner/region/claimed_memory.h"
 #include "runner/region/live_chunks.h"
@@ -75,12 +74,6 @@ class LiveWords {
 
   const std::atomic<std::uint32_t>* words_;
 };
-
-// Makes room for `count` blocks.
-void Reserve(std::vector<LiveBlock>& blocks, std::size_t count) {
-  blocks.reserve(count);
-  PreferLargePages(blocks.data(), blocks.capacity() * sizeof(LiveBlock));
-}
 
 // The words [begin, end) of a chunk, in a part of it that has pages.
 struct Stretch {
@@ -372,7 +365,7 @@ Expected<std::vector<LiveBlock>> RegionReader::FindBlocks(ContextRange range,
                                                           IsWanted is_wanted) const {
   std::vector<LiveBlock> found;
   if (range.IsEmpty()) return found;
-  Reserve(found, std::min<std::uint64_t>(expected, EstimateBlockCount()));
+  found.reserve(std::min<std::uint64_t>(expected, EstimateBlockCount()));
   GlanceCount count;
   const auto get_context = [&](std::uint32_t context) { return Context(context); };
   const auto use = [&](const LiveBlock& block) {
@@ -593,7 +586,7 @@ Expected<void> RegionReader::VisitBlocks(const UseBlocks& use) const {
 Expected<HeapCopy> RegionReader::CopyHeap() const {
   return ReadQuickly(*this, [&](LiveScan& scan) -> Expected<HeapCopy> {
     HeapCopy heap;
-    Reserve(heap.blocks, EstimateBlockCount());
+    heap.blocks.reserve(EstimateBlockCount());
     const auto read = [&](const Stretch& stretch) {
       for (std::uint64_t page = stretch.begin; page < stretch.end;) {
         const std::uint64_t within = scan.WordsPassed(stretch, page);

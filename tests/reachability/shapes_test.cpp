@@ -77,6 +77,23 @@ TEST_F(ShapesTest, BlocksThatNothingHoldsAreLost) {
   }
 }
 
+// Without a look at other blocks: by pointers to those alone.
+TEST_F(ShapesTest, BlocksAreLostWhereNothingLeadsToThem) {
+  for (const std::uint64_t held : std::initializer_list<std::uint64_t>{
+           1001, 1002, 1003, 1004, 1005, 1006, 1007, 1009, 1010, 1011, 1012, 1104}) {
+    EXPECT_FALSE(program_->AreAllLost({held})) << held;
+    EXPECT_FALSE(program_->AreAllLost({1401, held})) << held;
+  }
+  // By blocks that may be lost themselves, or freed.
+  for (const std::uint64_t led_to : std::initializer_list<std::uint64_t>{1216, 1405})
+    EXPECT_FALSE(program_->AreAllLost({led_to}));
+  for (const std::uint64_t lost :
+       std::initializer_list<std::uint64_t>{1208, 1336, 1401, 1402, 1403}) {
+    EXPECT_TRUE(program_->AreAllLost({lost})) << lost;
+  }
+  EXPECT_TRUE(program_->AreAllLost({1208, 1216, 1336, 1401, 1402, 1403}));
+}
+
 TEST_F(ShapesTest, AnEndedThreadsStackDoesNotHold) {
   EXPECT_THAT(ReachOf(1403), ElementsAre(Reach::kLost, Reach::kLost));
 }

@@ -97,4 +97,17 @@ std::vector<BlockReach> TracedProgram::ReachOf(std::uint64_t size) {
                             .names_holder = [](const LiveBlock&) { return true; }}));
 }
 
+bool TracedProgram::AreAllLost(const std::vector<std::uint64_t>& sizes) {
+  std::vector<LiveBlock> candidates;
+  for (const std::uint64_t size : sizes) {
+    const std::vector<LiveBlock> blocks = BlocksOf(size);
+    candidates.insert(candidates.end(), blocks.begin(), blocks.end());
+  }
+  return ValueOf(FindAllLost({.pid = pid_,
+                              .region = region(),
+                              .candidates = candidates,
+                              .variables = variables_}))
+      .has_value();
+}
+
 }  // namespace leakgate::test

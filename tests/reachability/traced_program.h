@@ -31,6 +31,8 @@ class TracedProgram {
   std::vector<LiveBlock> BlocksOf(std::uint64_t size) const;
   // Returns what FindReach tells of those blocks.
   std::vector<BlockReach> ReachOf(std::uint64_t size);
+  // Returns whether FindAllLost tells that the blocks of `sizes` are all lost.
+  bool AreAllLost(const std::vector<std::uint64_t>& sizes);
 
  private:
   int RegionFor(int pid);

@@ -213,23 +213,52 @@ void MarkFromAbsentPages(const StoppedProcess& process, ProcessMemory& memory,
   marker.Mark();
 }
 
+// Calls `use` with the words of all roots, until it returns false: the rest of a range it is still
+// given.
+template <typename Use>
+void ForEachRoot(const StoppedProcess& process, ProcessMemory& memory, const RootReader& reader,
+                 const Use& use) {
+  const RootReader plain(memory);
+  bool goes_on = true;
+  const UseRoots use_words = [&](const RootWords& words) { goes_on = use(words); };
+  for (const RootRange& root : process.roots) {
+    if (goes_on) plain.ForEach(root, use_words);
+  }
+  for (const RootRange& root : process.more_roots) {
+    if (goes_on) reader.ForEach(root, use_words);
+  }
+  // Each register is a word of its own.
+  for (const FrozenThread& thread : process.threads) {
+    for (const std::uint64_t& word : thread.registers) {
+      use_words({Words(&word, 1), {0, thread.tid}});
+    }
+  }
+  for (std::uint32_t i = 0; i < process.objects.size(); ++i) {
+    for (const std::uint64_t& word : process.objects[i].words) {
+      use_words({Words(&word, 1), {.kernel_object = i + 1}});
+    }
+  }
+}
+
 void MarkFromOddWords(const StoppedProcess& process, ProcessMemory& memory,
                       const RootReader& reader, ReachMarker& marker) {
-  const RootReader plain(memory);
   marker.MarkOddly([&](const UseRoots& use) {
-    for (const RootRange& root : process.roots) plain.ForEach(root, use);
-    for (const RootRange& root : process.more_roots) reader.ForEach(root, use);
-    // Each register is a word of its own.
-    for (const FrozenThread& thread : process.threads) {
-      for (const std::uint64_t& word : thread.registers) {
-        use({Words(&word, 1), {0, thread.tid}});
-      }
-    }
-    for (std::uint32_t i = 0; i < process.objects.size(); ++i) {
-      for (const std::uint64_t& word : process.objects[i].words) {
-        use({Words(&word, 1), {.kernel_object = i + 1}});
-      }
-    }
+    ForEachRoot(process, memory, reader, [&](const RootWords& words) {
+      use(words);
+      return true;
+    });
+  });
+}
+
+// Marks by plain words and by odd ones, and reads no further root once a block is marked.
+void MarkFromAnyWord(const StoppedProcess& process, ProcessMemory& memory, const RootReader& reader,
+                     ReachMarker& marker) {
+  marker.MarkOddly([&](const UseRoots& use) {
+    ForEachRoot(process, memory, reader, [&](const RootWords& words) {
+      marker.AddRoots(words.words, words.place, words.rule);
+      use(words);
+      return !marker.HasMarkedAny();
+    });
   });
 }
 
@@ -380,13 +409,18 @@ bool MayHold(const std::vector<LiveBlock>& chunks, const ReachMarker& marker,
 // One look, in the order of its steps: Stop, Mark, MarkSlowly if that is wanted, Conclude.
 class Look {
  public:
-  enum class Candidates { kOfRequest, kAllBlocks };
+  enum class Candidates {
+    kOfRequest,
+    kAllBlocks,
+    kAlone,  // of the request, and no other blocks are known
+  };
 
   Look(const ReachRequest& request, Candidates candidates, StoppedProcess process,
        ProcessMemory& memory)
       : request_(request),
         process_(std::move(process)),
         memory_(memory),
+        candidates_(candidates),
         file_words_(request.file_words != nullptr ? *request.file_words : own_file_words_),
         is_known_lost_(FindKnownLost(request, process_.heap.blocks)),
         keeps_no_memory_(candidates == Candidates::kAllBlocks &&
@@ -409,6 +443,10 @@ class Look {
     std::vector<bool> ignored = FindIgnored(request, process_.heap.blocks);
     const bool has_ignored = !ignored.empty();
     marker_->Ignore(std::move(ignored));
+    if (candidates == Candidates::kAlone) {
+      if (has_ignored) MarkFromIgnored();
+      return;
+    }
     MarkFromVariables(process_, memory_, *marker_);
     // Before stacks, since a word that a function has left there says nothing against the code.
     if (has_ignored) MarkFromIgnored();
@@ -424,6 +462,7 @@ class Look {
     std::move(kept.begin(), kept.end(), std::back_inserter(process_.objects));
     KernelQueues queues = FindKernelQueues(request_.pid, process_.threads);
     std::move(queues.read.begin(), queues.read.end(), std::back_inserter(process_.objects));
+    if (candidates_ == Candidates::kAlone) return LookForAnyPointer(queues);
     const UnseenHeap unseen = FindUnseen(process_, is_known_lost_, ReaderInOrder(), memory_);
     for (const SbrkRange& range : unseen.ranges) {
       process_.more_roots.push_back({{range.begin, range.end}});
@@ -501,6 +540,23 @@ class Look {
   }
 
  private:
+  // Reads memory only until something leads to a candidate. Words that may lead there oddly are
+  // among it, as are plain pointers.
+  void LookForAnyPointer(const KernelQueues& queues) {
+    MarkFromSavedContexts();
+    if (!queues.unread.empty()) HoldBy(queues.unread.front());
+    if (marker_->HasMarkedAny()) return;
+    MarkFromAbsentPages(process_, memory_, *marker_);
+    if (marker_->HasMarkedAny()) return;
+    const RootReader reader(memory_, file_words_, TopsOfUnmarked(process_.heap.blocks, *marker_));
+    // What takes longest comes last.
+    std::stable_sort(process_.roots.begin(), process_.roots.end(),
+                     [](const RootRange& a, const RootRange& b) {
+                       return a.range.end - a.range.begin < b.range.end - b.range.begin;
+                     });
+    MarkFromAnyWord(process_, memory_, reader, *marker_);
+  }
+
   // Reads what is asked for by address.
   [[nodiscard]] ReadWords ReaderInOrder() {
     return [this](std::uint64_t begin, std::uint64_t end) {
@@ -509,9 +565,16 @@ class Look {
   }
 
   [[nodiscard]] RootSources Sources() const {
-    return {process_.maps,        process_.modules,    process_.threads,
-            process_.heap,        process_.own_ranges, process_.kept_ranges,
-            process_.reallocated, process_.arenas,     memory_};
+    return {process_.maps,
+            process_.modules,
+            process_.threads,
+            process_.heap,
+            process_.own_ranges,
+            process_.kept_ranges,
+            process_.reallocated,
+            process_.arenas,
+            memory_,
+            candidates_ == Candidates::kAlone};
   }
 
   // The code says which memory has pointers. Of that, what is not mapped has none.
@@ -653,6 +716,7 @@ class Look {
   const ReachRequest& request_;
   StoppedProcess process_;
   ProcessMemory& memory_;
+  const Candidates candidates_;
   FileWords own_file_words_;
   FileWords& file_words_;
   const std::vector<bool> is_known_lost_;
@@ -696,6 +760,14 @@ enum class Standing {
   kWoken,  // a thread that was left asleep has run: what was read may be of two moments
 };
 
+Expected<HeapCopy> CopyCandidates(const ReachRequest& request) {
+  std::vector<LiveBlock> candidates(request.candidates.begin(), request.candidates.end());
+  std::sort(candidates.begin(), candidates.end(),
+            [](const LiveBlock& a, const LiveBlock& b) { return a.address < b.address; });
+  LEAKGATE_TRY_ASSIGN(std::vector<LiveBlock> live, request.region.StillLive(candidates));
+  return HeapCopy{std::move(live), {}};
+}
+
 // Freezes the process, looks, and lets it go on. Calls `take` with the look that is done, with how
 // deep it was, and with whether it may count.
 template <typename Take>
@@ -705,7 +777,9 @@ Expected<void> LookOnce(const ReachRequest& request, Look::Candidates candidates
       FrozenProcess frozen,
       FrozenProcess::Freeze(
           {.pid = request.pid, .sleeping = sleeping, .asking_tid = request.asking_tid}));
-  LEAKGATE_TRY_ASSIGN(HeapCopy heap, request.region.CopyHeap());
+  LEAKGATE_TRY_ASSIGN(HeapCopy heap, candidates == Look::Candidates::kAlone
+                                         ? CopyCandidates(request)
+                                         : request.region.CopyHeap());
   LEAKGATE_TRY_ASSIGN(std::vector<MappedRange> maps, ReadMaps(request.pid));
   ProcessMemory memory(request.pid);
   LEAKGATE_TRY(RequireShortLook(request.pid, maps, memory));
@@ -731,7 +805,8 @@ Expected<void> LookOnce(const ReachRequest& request, Look::Candidates candidates
   if (look.HasLostBlocks() && frozen.threads().size() == 1 && hides.empty()) {
     depth = LookDepth::kSlow;
   }
-  if (look.HasLostBlocks() && depth == LookDepth::kSlow) look.LookSlowly();
+  const bool is_slow = depth == LookDepth::kSlow || candidates == Look::Candidates::kAlone;
+  if (look.HasLostBlocks() && is_slow) look.LookSlowly();
   look.Conclude();
   const Standing standing = frozen.HasStoodStill() ? Standing::kStill : Standing::kWoken;
   frozen.Thaw();
@@ -770,6 +845,12 @@ auto LookAt(const ReachRequest& request, Look::Candidates candidates, LookDepth 
 
 Expected<LookResult> LookAtProcess(const ReachRequest& request, LookDepth depth) {
   return LookAt(request, Look::Candidates::kOfRequest, depth, [](Look& look, LookDepth looked) {
+    return LookResult{look.Reaches(), looked};
+  });
+}
+
+Expected<LookResult> LookForPointers(const ReachRequest& request, LookDepth depth) {
+  return LookAt(request, Look::Candidates::kAlone, depth, [](Look& look, LookDepth looked) {
     return LookResult{look.Reaches(), looked};
   });
 }

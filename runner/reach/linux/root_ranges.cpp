@@ -75,11 +75,6 @@ bool IsMemoryFile(const MappedRange& range) {
          range.name.starts_with("/dev/zero") || range.name.starts_with("/SYSV");
 }
 
-bool MayHoldRoots(const MappedRange& range) {
-  if (!range.is_readable || !(range.is_writable || range.IsAnonymous())) return false;
-  return !IsOurRegion(range) && range.name != "[heap]" && !range.name.starts_with("[v");
-}
-
 // Returns the first block at or after `address`.
 std::vector<LiveBlock>::const_iterator FirstFrom(const std::vector<LiveBlock>& blocks,
                                                  std::uint64_t address) {
@@ -162,6 +157,12 @@ class RootFinder {
   }
 
  private:
+  [[nodiscard]] bool MayHoldRoots(const MappedRange& range) const {
+    if (!range.is_readable || !(range.is_writable || range.IsAnonymous())) return false;
+    if (range.name == "[heap]") return from_.is_rest_of_heap_root;
+    return !IsOurRegion(range) && !range.name.starts_with("[v");
+  }
+
   // Pages that the program has written before it made them read-only.
   void AddWrittenPages(const MappedRange& range) {
     for (const PresentPart& part : from_.memory.PartsIn({range.begin, range.end})) {
@@ -191,6 +192,7 @@ class RootFinder {
   void Exclude(std::uint64_t begin, std::uint64_t end) { excluded_.push_back({begin, end}); }
 
   void ExcludeArenas() {
+    if (from_.is_rest_of_heap_root) return;
     excluded_.insert(excluded_.end(), from_.arenas.begin(), from_.arenas.end());
   }
 
@@ -226,6 +228,8 @@ class RootFinder {
       if (!is_new) entry->second = std::min(entry->second, from);
     }
     for (const auto& [range, end] : lowest) {
+      // A stack may be in a block that is not known here.
+      if (from_.is_rest_of_heap_root && range->name != "[stack]") continue;
       if (!IsInBlock(end)) Exclude(range->begin, end & ~std::uint64_t{7});
     }
   }

@@ -60,6 +60,8 @@ struct RootSources {
   const std::vector<ReallocatedCopy>& reallocated;
   const std::vector<AddressRange>& arenas;  // as FindArenaHeaps returns them
   ProcessMemory& memory;
+  // Whether all memory may lead to blocks but that of `heap`, which has some blocks only.
+  bool is_rest_of_heap_root = false;
 };
 
 // Returns the roots, sorted by kind: the kind that says most about a holder comes first.

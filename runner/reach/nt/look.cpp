@@ -394,6 +394,11 @@ Expected<LookResult> LookAtProcess(const ReachRequest& request, LookDepth depth)
   });
 }
 
+// Not done here.
+Expected<LookResult> LookForPointers(const ReachRequest& request, LookDepth depth) {
+  return LookResult{std::vector<BlockReach>(request.candidates.size()), depth};
+}
+
 Expected<HeapReach> LookAtHeap(const ReachRequest& request, LookDepth depth) {
   return LookAt(request, Look::Candidates::kAllBlocks, depth,
                 [](Look& look, LookDepth looked) { return look.TakeHeap(looked); });
