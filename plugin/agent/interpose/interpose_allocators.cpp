@@ -58,10 +58,7 @@ std::size_t OurXallocx(void* block, std::size_t bytes, std::size_t more, int fla
 
 void Free(void* block, const CallerFrame& caller) {
   if (CurrentRoute() == Route::kTrace) {
-    const FreeCall call{FreeKind::kFree, ThroughEntry(caller)};
-    if (!TakesStacksOf(leakgate::kStacksOfFree) || !RecordFreeByStack(block, call)) {
-      RecordFree(block, call);
-    }
+    RecordAnyFree(block, {FreeKind::kFree, ThroughEntry(caller)});
   }
 }
 

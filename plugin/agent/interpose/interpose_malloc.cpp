@@ -39,9 +39,7 @@ __attribute__((noinline)) void FreeOtherwise(void* block, std::uint64_t caller_p
   }
   if (bootstrap_heap::Owns(block) || RouteOfOtherCall() == Route::kBootstrap) return;
   const FreeCall call{FreeKind::kFree, ThroughEntry({caller_pc, caller_sp, caller_fp})};
-  if (IsTracing() && !(TakesStacksOf(leakgate::kStacksOfFree) && RecordFreeByStack(block, call))) {
-    RecordFree(block, call);
-  }
+  if (IsTracing()) RecordAnyFree(block, call);
   const AllocatorGuard guard;
   g_host.free(block);
 }

@@ -128,10 +128,7 @@ struct Delete {
     const Route route = RouteOfOtherCall();
     if (g_host.operators == OperatorSource::kProgram) return kHost(block, rest...);
     const FreeCall call{kKind, ThroughEntry({caller_pc, caller_sp, caller_fp})};
-    const bool is_recorded =
-        route == Route::kTrace &&
-        ((TakesStacksOf(leakgate::kStacksOfFree) && RecordFreeByStack(block, call)) ||
-         RecordFree(block, call));
+    const bool is_recorded = route == Route::kTrace && RecordAnyFree(block, call);
     // The program's own operator may free another address, by a function that records that.
     if (!is_recorded && g_host.operators == OperatorSource::kAllocator) {
       return kHost(block, rest...);

@@ -216,6 +216,16 @@ extern LEAKGATE_INTERNAL std::atomic<const void*> g_trial_block;
 // EndReallocation, since the blocks to which it points are not lost.
 std::optional<FreedBlock> RecordFree(void* block, const FreeCall& call);
 
+// Does the same for a block of any allocator. Returns whether it was recorded.
+inline bool RecordAnyFree(void* block, const FreeCall& call) {
+  if (TakesStacksOf(kStacksOfFree)) {
+    if (RecordFreeByStack(block, call)) return true;
+  } else if (reinterpret_cast<std::uintptr_t>(block) % 16 == 0 && !RecordsEvents()) {
+    if (RecordFreeHere(block, call.kind) || RecordFreeInWindow(block, call.kind)) return true;
+  }
+  return RecordFree(block, call).has_value();
+}
+
 // Does the same for a block that is about to be reallocated, at less cost if RecordFreeHere may
 // record its free.
 std::optional<FreedBlock> RecordFreeToReallocate(void* block, const CallerFrame& caller);
