@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <tuple>
+#include <unordered_map>
 
 #include "runner/region/shared_wait.h"
 
@@ -84,7 +85,7 @@ bool EventBuffers::IsStopAsked() const {
   return Control().is_stopped.load(std::memory_order_acquire) != 0;
 }
 
-std::vector<EventBuffers::Found> EventBuffers::FindUsed() const {
+std::vector<EventBuffers::Found> EventBuffers::ScanUsed() const {
   std::vector<Found> found;
   for (std::uint32_t i = 0; i < buffer_count_; ++i) {
     EventBuffer& record = Record(i);
@@ -95,10 +96,28 @@ std::vector<EventBuffers::Found> EventBuffers::FindUsed() const {
     const std::uint64_t sequence = std::atomic_ref(record.sequence).load(std::memory_order_acquire);
     if (sequence != 0) found.push_back({i, record.thread, sequence, state});
   }
-  std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
+  return found;
+}
+
+// During a scan, a thread may take a buffer that the scan has passed, fill it, and take one that
+// the scan has yet to meet. A second scan finds whatever is older than what the first one has
+// found; what is newer is left for the next time.
+std::vector<EventBuffers::Found> EventBuffers::FindUsed() const {
+  std::unordered_map<std::uint32_t, std::uint64_t> newest;  // sequence, by thread
+  for (const Found& found : ScanUsed()) {
+    std::uint64_t& sequence = newest[found.thread];
+    sequence = std::max(sequence, found.sequence);
+  }
+  if (newest.empty()) return {};
+  std::vector<Found> used = ScanUsed();
+  std::erase_if(used, [&](const Found& found) {
+    const auto of_thread = newest.find(found.thread);
+    return of_thread == newest.end() || found.sequence > of_thread->second;
+  });
+  std::sort(used.begin(), used.end(), [](const Found& a, const Found& b) {
     return std::tie(a.thread, a.sequence) < std::tie(b.thread, b.sequence);
   });
-  return found;
+  return used;
 }
 
 void EventBuffers::DrainOne(const Found& found, const Use& use) {

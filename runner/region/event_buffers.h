@@ -93,6 +93,8 @@ class EventBuffers {
     std::uint64_t sequence;
     EventBufferState state;
   };
+  [[nodiscard]] std::vector<Found> ScanUsed() const;
+  // Of each thread, those up to one of its buffers, in its order.
   [[nodiscard]] std::vector<Found> FindUsed() const;
   void DrainOne(const Found& found, const Use& use);
   void AddBuffers(const std::vector<Found>& used);

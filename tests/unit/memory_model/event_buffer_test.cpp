@@ -1,5 +1,5 @@
 // Buffers of a recording, which go back and forth between threads and the runner
-// (common/event_stream.h, events/event_writer.cpp, runner/region/linux/event_buffers.cpp).
+// (common/event_stream.h, events/event_writer.cpp, runner/region/event_buffers.cpp).
 #include <gtest/gtest.h>
 
 #include "tests/unit/memory_model/weak_machine.h"
