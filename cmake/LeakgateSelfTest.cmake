@@ -13,7 +13,7 @@ foreach(name leakgate_self_test_early leakgate_self_test_late)
   leakgate_set_warnings(${name})
 endforeach()
 
-set(program_sources ${sources}/main.cpp ${sources}/stacks.cpp ${sources}/held.cpp)
+set(program_sources ${sources}/main.cpp ${sources}/stacks.cpp ${sources}/held.cpp ${sources}/events.cpp)
 find_program(LEAKGATE_CLANG clang++)
 find_program(LEAKGATE_LLD ld.lld)
 if(LEAKGATE_CLANG AND LEAKGATE_LLD)
@@ -26,7 +26,8 @@ if(LEAKGATE_CLANG AND LEAKGATE_LLD)
             -Wl,-Xlink=-pdbaltpath:leakgate_self_test.pdb ${program_sources}
             $<TARGET_LINKER_FILE:leakgate_self_test_early> -o leakgate_self_test.exe -lole32 -loleaut32 -lstdc++ -lwinpthread -lgcc_eh -lgcc
     WORKING_DIRECTORY ${folder}
-    DEPENDS ${program_sources} ${sources}/self_test.h ${sources}/high_heap.h ${PROJECT_SOURCE_DIR}/common/nt_self_test.h leakgate_self_test_early)
+    DEPENDS ${program_sources} ${sources}/self_test.h ${sources}/high_heap.h ${PROJECT_SOURCE_DIR}/common/nt_self_test.h
+            ${PROJECT_SOURCE_DIR}/common/allocation_kind.h leakgate_self_test_early)
   add_custom_target(leakgate_self_test_program DEPENDS ${folder}/leakgate_self_test.exe)
 else()
   add_executable(leakgate_self_test_program ${program_sources})

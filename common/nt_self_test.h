@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "common/allocation_kind.h"
+
 namespace leakgate::self_test {
 
 inline constexpr std::uint64_t kStepBytes = 10'000;
@@ -68,6 +70,35 @@ inline constexpr const char* kHeldBy[] = {
     "another heap",      "another thread's stack"};
 inline constexpr const char* kLost[] = {"one block", "a chain", "its second block", "a cycle",
                                         "its second block"};
+
+// Maps memory in each way. What a way leaves has MappedBytes of its index; nothing else has.
+inline constexpr char kMappingsCase[] = "mappings";
+constexpr std::uint64_t MappedBytes(std::uint64_t index) { return (203 + index * 10) * 4096; }
+enum class MappedEnd { kCommitted, kReserved, kGone };
+struct MappedWay {
+  const char* name;
+  AllocationKind kind = AllocationKind::kMapped;
+  MappedEnd end = MappedEnd::kCommitted;
+  const char* function = nullptr;  // of kernelbase.dll, which Windows before 10 1803 does not have
+};
+inline constexpr MappedWay kMappedWays[] = {
+    {"VirtualAlloc"},
+    {"reserving", AllocationKind::kMapped, MappedEnd::kReserved},
+    {"committing later"},
+    {"decommitting", AllocationKind::kMapped, MappedEnd::kReserved},
+    {"VirtualFree", AllocationKind::kMapped, MappedEnd::kGone},
+    {"MapViewOfFile of a section", AllocationKind::kMappedShared},
+    {"MapViewOfFile of a file", AllocationKind::kMappedFile},
+    {"UnmapViewOfFile", AllocationKind::kMappedShared, MappedEnd::kGone},
+    {"VirtualAlloc2", AllocationKind::kMapped, MappedEnd::kCommitted, "VirtualAlloc2"},
+    {"MapViewOfFile3", AllocationKind::kMappedShared, MappedEnd::kCommitted, "MapViewOfFile3"}};
+
+// Allocates and frees blocks of kEventBytes, on kEventThreads at once: so many that all event
+// buffers are used again and again.
+inline constexpr char kEventsCase[] = "events";
+inline constexpr std::uint64_t kEventBytes = 3'217;
+inline constexpr std::uint64_t kEventThreads = 2;
+inline constexpr std::uint64_t kEventPairs = 50'000;  // of each thread
 
 // Leaves kKilledBlocks of SizeOf(0) and ends as TerminateProcess has it.
 inline constexpr char kKilledCase[] = "killed";

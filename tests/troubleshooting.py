@@ -31,7 +31,7 @@ SOURCES = ["runner/attach", "runner/attribution/read_suppressions.cpp", "runner/
            "runner/region/damage.cpp", "plugin/listener",
            "plugin/include/leakgate/test_framework.h"]
 # What they print is what was asked for, not a message; doctor's lines say themselves what to do, or docs/windows.md does.
-OTHER_FILES = {"doctor.cpp", "doctor_checks.cpp", "self_test.cpp", "self_test_child.cpp", "self_test_stacks.cpp", "self_test_system.cpp",
+OTHER_FILES = {"doctor.cpp", "doctor_checks.cpp", "self_test.cpp", "self_test_child.cpp", "self_test_heap_tracing.cpp", "self_test_profiling.cpp", "self_test_stacks.cpp", "self_test_system.cpp",
                "help_text.cpp", "command_prose.cpp", "man_page.cpp",
                "completion_bash.cpp", "completion_zsh.cpp", "completion_fish.cpp",
                "explain.cpp", "documents.cpp", "history_text.cpp",

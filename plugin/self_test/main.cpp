@@ -126,6 +126,8 @@ int RunCase(const char* name) {
   if (is(kSmallCase)) return InWindow(AllocateSmall);
   if (is(kStacksCase)) return InWindow([] { return LeaveStacks(), 0; });
   if (is(kReachCase)) return InWindow([] { return LeaveHeldAndLost(), 0; });
+  if (is(kMappingsCase)) return LeaveMappings();
+  if (is(kEventsCase)) return MakeEvents(), 0;
   if (is(kKilledCase)) return End();
   leakgate_self_test_leave();  // so that the library is imported
   return 2;

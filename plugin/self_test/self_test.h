@@ -5,5 +5,7 @@ namespace leakgate::self_test {
 
 void LeaveStacks();
 void LeaveHeldAndLost();
+int LeaveMappings();  // 0, or what could not be mapped
+void MakeEvents();
 
 }  // namespace leakgate::self_test

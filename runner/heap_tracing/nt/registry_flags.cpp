@@ -153,6 +153,16 @@ Expected<RegistryFlag> ReadFlag(const FlaggedImage& image) {
   return flag;
 }
 
+Expected<void> MayChangeFlags() {
+  RegistryKey key;
+  const LSTATUS status = OpenPath(kOptions, KEY_CREATE_SUB_KEY | KEY_SET_VALUE, key);
+  if (status == ERROR_SUCCESS) return {};
+  if (status == ERROR_ACCESS_DENIED) {
+    return UsageError("only an administrator may change them; run this as administrator");
+  }
+  return InconclusiveError(WindowsErrorText(static_cast<DWORD>(status)));
+}
+
 Expected<void> WriteFlag(const FlaggedImage& image, const FlagValue& value) {
   RegistryKey key;
   LSTATUS status = RegCreateKeyExW(HKEY_LOCAL_MACHINE, PathsOf(image).back().c_str(), 0, nullptr, 0,

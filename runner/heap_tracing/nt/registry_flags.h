@@ -22,6 +22,9 @@ struct RegistryFlag {
 // Fails if the value cannot be read, or is longer than any number or text that Windows takes.
 [[nodiscard]] Expected<RegistryFlag> ReadFlag(const FlaggedImage& image);
 
+// Returns why this user may not change any flag. Asks for the right to do so, and changes nothing.
+[[nodiscard]] Expected<void> MayChangeFlags();
+
 // Makes the keys that are missing. A usage error says that it takes an administrator.
 [[nodiscard]] Expected<void> WriteFlag(const FlaggedImage& image, const FlagValue& value);
 

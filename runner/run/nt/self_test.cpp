@@ -9,10 +9,11 @@
 
 #include "common/nt_self_test.h"
 #include "runner/attribution/code_owner.h"
-#include "runner/etw/nt/heap_session.h"
 #include "runner/reach/find_reach.h"
 #include "runner/run/nt/debugged_program.h"
 #include "runner/run/nt/self_test_child.h"
+#include "runner/run/nt/self_test_heap_tracing.h"
+#include "runner/run/nt/self_test_profiling.h"
 #include "runner/run/nt/self_test_stacks.h"
 #include "runner/run/nt/self_test_system.h"
 
@@ -25,32 +26,8 @@ std::string Of(std::uint64_t seen, std::uint64_t expected, std::string_view what
   return fmt::format("{} of {} {}", seen, expected, what);
 }
 
-std::uint64_t Count(const BlocksBySize& blocks, std::uint64_t size, std::uint64_t most_added = 0) {
-  std::uint64_t count = 0;
-  const auto end = blocks.upper_bound(size + most_added);
-  for (auto at = blocks.lower_bound(size); at != end; ++at) count += at->second;
-  return count;
-}
-
-// One block must be there of each way, and none of those that were freed.
-Found ExpectWays(const BlocksBySize& blocks, std::span<const self_test::Way> ways) {
-  std::vector<std::string> wrong;
-  for (std::size_t i = 0; i < ways.size(); ++i) {
-    const std::uint64_t size = self_test::SizeOf(i);
-    const std::uint64_t live = Count(blocks, size, ways[i].most_added_bytes);
-    const std::uint64_t freed =
-        Count(blocks, size + self_test::kFreedMore, ways[i].most_added_bytes);
-    if (live != 1) wrong.push_back(fmt::format("{} (seen {} times)", ways[i].name, live));
-    if (freed != 0) wrong.push_back(fmt::format("{} (its free is not seen)", ways[i].name));
-  }
-  if (wrong.empty()) return fmt::format("{} ways to allocate, each exactly", ways.size());
-  return DoesNotHold(fmt::format("not seen as they are: {}", fmt::join(wrong, ", ")));
-}
-
-Expected<BlocksBySize> BlocksOf(const SelfTestRequest& request, const char* name,
-                                unsigned exit_code = 0) {
-  LEAKGATE_TRY_ASSIGN(const SelfTestChild child,
-                      SelfTestChild::Run(request, name, nullptr, exit_code));
+Expected<BlocksBySize> BlocksOf(const SelfTestRequest& request, const char* name) {
+  LEAKGATE_TRY_ASSIGN(const SelfTestChild child, SelfTestChild::Run(request, {.name = name}));
   return child.LiveBlocks();
 }
 
@@ -91,8 +68,9 @@ Expected<void> ExpectSmall(const AtVerdict& moment) {
 }
 
 Found TestSmall(const SelfTestRequest& request) {
-  LEAKGATE_TRY_ASSIGN(const SelfTestChild child,
-                      SelfTestChild::Run(request, self_test::kSmallCase, ExpectSmall));
+  LEAKGATE_TRY_ASSIGN(
+      const SelfTestChild child,
+      SelfTestChild::Run(request, {.name = self_test::kSmallCase, .look = ExpectSmall}));
   return fmt::format("{} blocks of 1 to {} B in {} heaps, each exactly",
                      self_test::kSmallEach * self_test::kSmallMost * self_test::kSmallHeaps,
                      self_test::kSmallMost, self_test::kSmallHeaps);
@@ -140,15 +118,16 @@ Expected<void> ExpectReach(const AtVerdict& moment) {
 }
 
 Found TestReach(const SelfTestRequest& request) {
-  LEAKGATE_TRY_ASSIGN(const SelfTestChild child,
-                      SelfTestChild::Run(request, self_test::kReachCase, ExpectReach));
+  LEAKGATE_TRY_ASSIGN(
+      const SelfTestChild child,
+      SelfTestChild::Run(request, {.name = self_test::kReachCase, .look = ExpectReach}));
   return fmt::format("{} blocks that are held in as many ways, and {} that are lost", kHeld, kLost);
 }
 
 Found TestKilled(const SelfTestRequest& request) {
-  LEAKGATE_TRY_ASSIGN(
-      const SelfTestChild child,
-      SelfTestChild::Run(request, self_test::kKilledCase, nullptr, self_test::kKilledExit));
+  LEAKGATE_TRY_ASSIGN(const SelfTestChild child,
+                      SelfTestChild::Run(request, {.name = self_test::kKilledCase,
+                                                   .exit_code = self_test::kKilledExit}));
   LEAKGATE_TRY_ASSIGN(const BlocksBySize blocks, child.LiveBlocks());
   const std::uint64_t seen = Count(blocks, self_test::SizeOf(0));
   if (seen != self_test::kKilledBlocks) {
@@ -180,40 +159,6 @@ Found TestHeld(const SelfTestRequest& request) {
   return "by a breakpoint, before static objects are destroyed; then it goes on to its end";
 }
 
-// The blocks of a program that Windows itself tells of.
-Expected<BlocksBySize> BlocksToldByWindows(const SelfTestRequest& request) {
-  constexpr DWORD kPatienceMs = 2000;
-  LEAKGATE_TRY_ASSIGN(const TraceCalls calls, SystemTraceCalls());
-  LEAKGATE_TRY_ASSIGN(const std::unique_ptr<SuspendedProcess> process,
-                      LaunchCase(request, self_test::kFunctionsCase, Debugged::kNo));
-  LEAKGATE_TRY_ASSIGN(
-      const auto session,
-      HeapSession::Start(calls, HeapTrace(static_cast<std::uint32_t>(process->pid()))));
-  LEAKGATE_TRY(session->Verify(kPatienceMs));
-  LEAKGATE_TRY(process->Resume());
-  LEAKGATE_TRY(AwaitEnd(*process, 0));
-  LEAKGATE_TRY_ASSIGN(const HeapTrace trace, session->Stop());
-  const std::string losses = DescribeLosses(trace.losses());
-  if (!losses.empty()) return DoesNotHold(losses);
-  BlocksBySize blocks;
-  for (const TracedBlock& block : trace.LiveBlocks()) ++blocks[block.size_bytes];
-  return blocks;
-}
-
-// Only --engine etw needs it, so it is no failure of the self-test's.
-Check CheckHeapTracing(const SelfTestRequest& request) {
-  const std::filesystem::path library = FindControlLibrary();
-  const std::string by = library.empty() ? "StartTrace, without the Windows Performance Toolkit"
-                                         : Utf8Of(library.native());
-  const Expected<BlocksBySize> blocks = BlocksToldByWindows(request);
-  const Found found =
-      blocks ? ExpectWays(*blocks, self_test::kFunctions) : Found(Unexpected(blocks.error()));
-  if (found) return {CheckResult::kOk, "heap tracing", fmt::format("by {}: {}", by, *found)};
-  return {CheckResult::kWarning, "heap tracing",
-          fmt::format("leakgate run --engine etw does not work here, by {}: {}", by,
-                      found.error().message)};
-}
-
 struct Assumption {
   const char* subject;
   Found (*test)(const SelfTestRequest& request);
@@ -221,7 +166,8 @@ struct Assumption {
 constexpr Assumption kAssumptions[] = {
     {"first library", TestFirst}, {"later libraries", TestLate}, {"functions", TestFunctions},
     {"small blocks", TestSmall},  {"stacks", TestStacks},        {"lines", TestLines},
-    {"reach", TestReach},         {"memory", TestKilled},        {"held end", TestHeld},
+    {"reach", TestReach},         {"memory", TestKilled},        {"mappings", TestMappings},
+    {"events", TestEvents},       {"held end", TestHeld},
 };
 
 }  // namespace
@@ -240,7 +186,7 @@ Expected<std::vector<Check>> TestSystem(const SelfTestRequest& request) {
     checks.push_back({found ? CheckResult::kOk : CheckResult::kNo, assumption.subject,
                       found ? *found : found.error().message});
   }
-  checks.push_back(CheckHeapTracing(request));
+  for (Check& check : ChecksOfHeapTracing(request)) checks.push_back(std::move(check));
   return checks;
 }
 

@@ -95,7 +95,7 @@ Expected<std::string> TestStacks(const SelfTestRequest& request) {
     return {};
   };
   LEAKGATE_TRY_ASSIGN(const SelfTestChild child,
-                      SelfTestChild::Run(request, self_test::kStacksCase, look));
+                      SelfTestChild::Run(request, {.name = self_test::kStacksCase, .look = look}));
   constexpr std::uint64_t kFewest = 4'000;
   if (compared < kFewest) return DoesNotHold(fmt::format("only {} were seen", compared));
   return fmt::format("{} are as the system's unwinder finds them", compared);
@@ -114,7 +114,7 @@ Expected<std::string> TestLines(const SelfTestRequest& request) {
     return DoesNotHold("the block of an inlined function is not seen");
   };
   LEAKGATE_TRY_ASSIGN(const SelfTestChild child,
-                      SelfTestChild::Run(request, self_test::kStacksCase, look));
+                      SelfTestChild::Run(request, {.name = self_test::kStacksCase, .look = look}));
   return text;
 }
 

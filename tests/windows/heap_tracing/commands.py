@@ -266,6 +266,12 @@ def imports(commands) -> None:
     commands.gives(3, "recording", "import", "a.etl", says="it has no events of heaps")
 
 
+def damaged_toolkit(commands) -> None:
+    toolkit = commands.folder / "kits" / "Windows Performance Toolkit"
+    (toolkit / "KernelTraceControl.dll").write_bytes(b"no library")
+    commands.gives(0, "doctor", "--self-test", says="  warn  toolkit: cannot load StartHeapTrace from ")
+
+
 def only_on_windows(commands) -> None:
     for arguments in (["session", "stop", "web", "--etl", "a.etl"], ["session", "start", "web", "--image", "a.exe", "--wpr"],
                       ["snapshot", "take", "--pid", "1", "--etl", "a.etl"]):
@@ -273,7 +279,7 @@ def only_on_windows(commands) -> None:
 
 
 SCENARIOS = [sessions, bad_input, session_with_wpr, session_without_its_recording, snapshots, an_interrupted_snapshot,
-             without_wpr, boot_commands, imports]
+             without_wpr, boot_commands, imports, damaged_toolkit]
 
 
 def main() -> None:
