@@ -6,13 +6,46 @@
 #include <utility>
 
 namespace leakgate {
+namespace {
+
+constexpr std::uint64_t kStillThere = std::numeric_limits<std::uint64_t>::max();
+
+}  // namespace
+
+std::uint64_t TracedModules::MakeRoom(const Module& module, std::uint64_t time) {
+  std::uint64_t ended = 0;
+  for (auto at = spans_.lower_bound(module.end); at != spans_.begin();) {
+    --at;
+    if (module.begin >= at->first && module.begin - at->first >= longest_bytes_) break;
+    Span& last = at->second.back();
+    if (modules_[last.module].end <= module.begin) continue;
+    last.unloaded = std::min(last.unloaded, time);
+    ended = std::max(ended, last.unloaded);
+  }
+  return ended;
+}
+
+void TracedModules::Add(Module module, std::uint64_t loaded) {
+  longest_bytes_ = std::max(longest_bytes_, module.end - module.begin);
+  spans_[module.begin].push_back({modules_.size(), loaded, kStillThere});
+  modules_.push_back(std::move(module));
+}
 
 void TracedModules::Load(Module module, std::uint64_t time) {
-  std::vector<Span>& spans = spans_[module.begin];
-  if (!spans.empty()) spans.back().unloaded = std::min(spans.back().unloaded, time);
-  spans.push_back({modules_.size(), time, std::numeric_limits<std::uint64_t>::max()});
-  modules_.push_back(std::move(module));
+  MakeRoom(module, time);
+  Add(std::move(module), time);
   changes_.push_back(time);
+}
+
+void TracedModules::Meet(Module module, std::uint64_t time) {
+  const auto found = spans_.find(module.begin);
+  if (found != spans_.end() && found->second.back().unloaded == kStillThere) {
+    const Module& there = modules_[found->second.back().module];
+    if (there.end == module.end && there.path == module.path) return;
+  }
+  const std::uint64_t loaded = MakeRoom(module, time);
+  Add(std::move(module), loaded);
+  if (loaded == time) changes_.push_back(time);  // earlier ones are among the changes
 }
 
 void TracedModules::Unload(std::uint64_t begin, std::uint64_t time) {
@@ -26,13 +59,13 @@ std::optional<std::size_t> TracedModules::Find(std::uint64_t address, std::uint6
   // Modules of other times may begin between this one and the address.
   for (auto at = spans_.upper_bound(address); at != spans_.begin();) {
     --at;
-    for (const Span& span : at->second) {
-      const bool is_there = span.loaded <= time && time < span.unloaded;
-      if (is_there) {
-        if (address < modules_[span.module].end) return span.module;
-        return std::nullopt;
-      }
-    }
+    if (address - at->first >= longest_bytes_) break;
+    const std::vector<Span>& spans = at->second;
+    const auto after = std::ranges::upper_bound(spans, time, {}, &Span::loaded);
+    if (after == spans.begin() || time >= std::prev(after)->unloaded) continue;
+    const std::size_t module = std::prev(after)->module;
+    if (address < modules_[module].end) return module;
+    return std::nullopt;
   }
   return std::nullopt;
 }

@@ -16,9 +16,12 @@ namespace leakgate {
 
 class TracedModules {
  public:
-  // Notes that a module is loaded from `time` on, and that none is at its begin any more. Times are
-  // those of the events, and never less than an earlier call's.
+  // Times are those of the events, and never less than an earlier call's.
+
+  // Notes that a module is loaded from `time` on. None of those in its place is there any more.
   void Load(Module module, std::uint64_t time);
+  // Notes that a module is there at `time`, and has been since the last one in its place went.
+  void Meet(Module module, std::uint64_t time);
   // Notes that the module that begins at `begin` has gone.
   void Unload(std::uint64_t begin, std::uint64_t time);
 
@@ -36,8 +39,13 @@ class TracedModules {
     std::uint64_t loaded;
     std::uint64_t unloaded;
   };
+  // Ends what is in the place of `module` at `time`. Returns when the last one there ended.
+  std::uint64_t MakeRoom(const Module& module, std::uint64_t time);
+  void Add(Module module, std::uint64_t loaded);
+
   std::vector<Module> modules_;
-  std::map<std::uint64_t, std::vector<Span>> spans_;  // by the module's begin
+  std::map<std::uint64_t, std::vector<Span>> spans_;  // by the module's begin; in order of time
+  std::uint64_t longest_bytes_ = 0;                   // of a module
   std::vector<std::uint64_t> changes_;                // times
 };
 

@@ -62,8 +62,14 @@ inline EtlBytes FileRecord(std::uint32_t buffers, std::uint32_t lost_events,
   return RecordOf(TraceEvent{.payload = payload}, 0, EtlHeader::kWhole);
 }
 
+inline constexpr std::uint8_t kModuleUnloaded = 2;
+inline constexpr std::uint8_t kModuleAtBegin = 3;  // of the recording
+inline constexpr std::uint8_t kModuleAtEnd = 4;
+inline constexpr std::uint8_t kModuleLoaded = 10;
+
 inline EtlBytes ModuleRecord(std::uint32_t process, std::uint64_t begin, std::uint64_t bytes,
-                             std::u16string_view path, std::uint64_t time = 1) {
+                             std::u16string_view path, std::uint64_t time = 1,
+                             std::uint8_t opcode = kModuleLoaded) {
   EtlBytes payload;
   AppendNumber(payload, begin, 8);
   AppendNumber(payload, bytes, 8);
@@ -71,7 +77,7 @@ inline EtlBytes ModuleRecord(std::uint32_t process, std::uint64_t begin, std::ui
   payload.resize(56);
   for (const char16_t unit : path) AppendNumber(payload, unit, 2);
   AppendNumber(payload, 0, 2);
-  return RecordOf(TraceEvent{.opcode = 10, .time = time, .payload = payload}, 0x14,
+  return RecordOf(TraceEvent{.opcode = opcode, .time = time, .payload = payload}, 0x14,
                   EtlHeader::kWhole);
 }
 

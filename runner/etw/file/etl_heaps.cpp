@@ -6,38 +6,45 @@
 #include <array>
 #include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "runner/etw/heap_trace.h"
+#include "runner/etw/traced_modules.h"
 
 namespace leakgate {
 namespace {
 
 constexpr std::size_t kMostProcesses = 4096;
 
-// Where modules are; the last one that was loaded at a place is there.
-class ModuleMap {
+// The modules of a process, and the name of its program.
+class ProcessModules {
  public:
-  void Add(EtlModule module) {
-    if (module.bytes == 0 || module.begin + module.bytes < module.begin) return;
+  void Add(EtlModule module, std::uint64_t time) {
+    const std::uint64_t begin = module.begin;
+    if (module.bytes == 0 || begin + module.bytes < begin) return;
     if (image_.empty() && module.name.size() > 4 && module.name.ends_with(".exe")) {
       image_ = module.name;
     }
-    modules_.insert_or_assign(module.begin, std::move(module));
+    Module file;
+    file.begin = begin;
+    file.end = begin + module.bytes;
+    file.path = std::move(module.name);
+    if (module.change == EtlModuleChange::kLoaded) return modules_.Load(std::move(file), time);
+    modules_.Meet(std::move(file), time);
+    if (module.change == EtlModuleChange::kUnloaded) modules_.Unload(begin, time);
   }
-  std::string NameOf(std::uint64_t frame) const {
-    const auto after = modules_.upper_bound(frame);
-    if (after != modules_.begin()) {
-      const EtlModule& module = std::prev(after)->second;
-      if (frame - module.begin < module.bytes) {
-        return fmt::format("{}+{:#x}", module.name, frame - module.begin);
-      }
-    }
-    return fmt::format("{:#x}", frame);
+  std::string NameOf(std::uint64_t frame, std::uint64_t time) const {
+    const std::optional<std::size_t> number = modules_.Find(frame, time);
+    if (!number) return fmt::format("{:#x}", frame);
+    const Module& module = modules_[*number];
+    return fmt::format("{}+{:#x}", module.path, frame - module.begin);
   }
+  // While this is the same, all frames are in the same modules.
+  std::size_t CountChanges(std::uint64_t time) const { return modules_.CountChanges(time); }
   const std::string& image() const { return image_; }
 
  private:
-  std::map<std::uint64_t, EtlModule> modules_;  // by begin
+  TracedModules modules_;
   std::string image_;
 };
 
@@ -70,6 +77,12 @@ struct ProcessHeaps {
   bool is_mixed = false;
 };
 
+// Blocks of one call stack, while no module came or went.
+struct StackAt {
+  std::uint64_t time = 0;  // of any of them
+  EtlStackGroup sum;
+};
+
 class HeapsReader {
  public:
   explicit HeapsReader(std::uint32_t pid) : pid_(pid) {}
@@ -77,7 +90,8 @@ class HeapsReader {
   void Take(const EtlRecord& record) {
     if (record.group == EtlGroup::kModule) {
       if (std::optional<EtlModule> module = ReadEtlModule(record)) {
-        modules_[module->process].Add(*std::move(module));
+        const std::uint32_t process = module->process;
+        modules_[process].Add(*std::move(module), record.event.time);
       }
     } else if (record.group == EtlGroup::kProcessStart) {
       const std::optional<std::uint32_t> pid = ReadEtlProcessStart(record);
@@ -128,30 +142,42 @@ class HeapsReader {
   }
 
   // Without `modules`, the sums alone.
-  static void Sum(const HeapTrace& trace, const ModuleMap* modules, EtlProcess& process) {
-    std::map<std::optional<std::uint32_t>, EtlStackGroup> groups;
+  static void Sum(const HeapTrace& trace, const ProcessModules* modules, EtlProcess& process) {
+    std::map<std::pair<std::optional<std::uint32_t>, std::size_t>, StackAt> stacks;
     for (const TracedBlock& block : trace.LiveBlocks()) {
-      EtlStackGroup& group = groups[block.stack];
-      group.bytes += block.size_bytes;
-      ++group.blocks;
-      process.bytes += block.size_bytes;
-      ++process.blocks;
+      const std::size_t changes = modules == nullptr ? 0 : modules->CountChanges(block.time);
+      StackAt& stack = stacks[{block.stack, changes}];
+      stack.time = block.time;
+      stack.sum.bytes += block.size_bytes;
+      ++stack.sum.blocks;
     }
-    if (modules == nullptr) return;
-    for (auto& [stack, group] : groups) {
-      if (stack) {
-        for (const std::uint64_t frame : trace.Frames(*stack)) {
-          group.frames.push_back(modules->NameOf(frame));
+    // By frames: modules that came and went elsewhere change none of them.
+    std::map<std::vector<std::string>, EtlStackGroup> groups;
+    for (const auto& [key, stack] : stacks) {
+      process.bytes += stack.sum.bytes;
+      process.blocks += stack.sum.blocks;
+      if (modules == nullptr) continue;
+      std::vector<std::string> frames;
+      if (key.first) {
+        for (const std::uint64_t frame : trace.Frames(*key.first)) {
+          frames.push_back(modules->NameOf(frame, stack.time));
         }
       }
-      process.groups.push_back(std::move(group));
+      EtlStackGroup& group = groups[std::move(frames)];
+      group.bytes += stack.sum.bytes;
+      group.blocks += stack.sum.blocks;
+    }
+    while (!groups.empty()) {
+      auto group = groups.extract(groups.begin());
+      group.mapped().frames = std::move(group.key());
+      process.groups.push_back(std::move(group.mapped()));
     }
     std::ranges::stable_sort(process.groups, std::ranges::greater(), &EtlStackGroup::bytes);
   }
 
   std::uint32_t pid_;
   std::map<std::uint32_t, ProcessHeaps> heaps_;
-  std::map<std::uint32_t, ModuleMap> modules_;
+  std::map<std::uint32_t, ProcessModules> modules_;
   bool has_too_many_ = false;
 };
 

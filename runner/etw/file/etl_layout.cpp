@@ -78,8 +78,22 @@ std::size_t ExtraBytes(std::uint16_t version) {
   return 8 * std::size_t{(version & 0x8000U) != 0} + 8 * ((version & 0x0700U) >> 8U);
 }
 
+// Of the events about modules; nothing if it is another one.
+std::optional<EtlModuleChange> ChangeOf(std::uint8_t opcode) {
+  switch (opcode) {
+    case 2:
+      return EtlModuleChange::kUnloaded;
+    case 3:  // as the recording begins
+    case 4:  // as it ends
+      return EtlModuleChange::kThere;
+    case 10:
+      return EtlModuleChange::kLoaded;
+    default:
+      return std::nullopt;
+  }
+}
+
 EtlGroup GroupOf(std::uint8_t group, std::uint8_t opcode) {
-  constexpr std::uint8_t kUnloadsModule = 2;
   constexpr std::uint8_t kStarts = 1;
   switch (group) {
     case 0x00:
@@ -89,7 +103,7 @@ EtlGroup GroupOf(std::uint8_t group, std::uint8_t opcode) {
     case 0x10:
       return EtlGroup::kHeap;
     case 0x14:
-      return opcode == kUnloadsModule ? EtlGroup::kOther : EtlGroup::kModule;
+      return ChangeOf(opcode) ? EtlGroup::kModule : EtlGroup::kOther;
     case 0x18:
       return EtlGroup::kStack;
     default:
@@ -213,10 +227,12 @@ std::optional<EtlFileFacts> ReadEtlFileFacts(const TraceEvent& event) {
 std::optional<EtlModule> ReadEtlModule(const EtlRecord& record) {
   const Bytes payload = record.event.payload;
   const std::uint8_t pointer = record.event.pointer_bytes;
+  const std::optional<EtlModuleChange> change = ChangeOf(record.event.opcode);
   // Two pointers, four numbers, a pointer, four numbers.
   const std::size_t name = 3 * std::size_t{pointer} + 32;
-  if (record.version < kOldestKnown || payload.size() < name) return std::nullopt;
-  return EtlModule{.begin = PointerAt(payload, 0, pointer),
+  if (!change || record.version < kOldestKnown || payload.size() < name) return std::nullopt;
+  return EtlModule{.change = *change,
+                   .begin = PointerAt(payload, 0, pointer),
                    .bytes = PointerAt(payload, pointer, pointer),
                    .process = NumberAt<std::uint32_t>(payload, 2 * std::size_t{pointer}),
                    .name = NameAt(payload.subspan(name))};

@@ -76,8 +76,10 @@ struct EtlFileFacts {
 };
 [[nodiscard]] std::optional<EtlFileFacts> ReadEtlFileFacts(const TraceEvent& event);
 
-// A module that a process has loaded.
+// A module of a process. Recordings tell which ones were there when they began and ended, too.
+enum class EtlModuleChange : std::uint8_t { kLoaded, kThere, kUnloaded };
 struct EtlModule {
+  EtlModuleChange change = EtlModuleChange::kLoaded;
   std::uint64_t begin = 0;
   std::uint64_t bytes = 0;
   std::uint32_t process = 0;

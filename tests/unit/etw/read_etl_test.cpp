@@ -1,5 +1,6 @@
 #include "runner/etw/file/read_etl.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "runner/etw/file/etl_heaps.h"
@@ -21,6 +22,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
+using testing::UnorderedElementsAre;
 
 constexpr std::uint32_t kProgram = 77;
 
@@ -54,6 +56,72 @@ TEST(ReadEtlTest, ReadsBuffersInTheOrderOfTheirEvents) {
   EXPECT_THAT(process.groups[0].frames, ElementsAre("a.exe+0x10", "0x7f0000"));
   EXPECT_EQ(DescribeLosses(process.losses), "");
   EXPECT_TRUE(IsWhole(process, heaps.gaps));
+}
+
+// How many blocks each frame has, where one is allocated at each time by the same call.
+std::vector<std::string> FramesOver(const std::vector<EtlBytes>& modules,
+                                    const std::vector<std::uint64_t>& times) {
+  const EventMaker make(kProgram);
+  EtlWriter file;
+  file.Add({.records = modules});
+  std::vector<EtlBytes> records;
+  for (const std::uint64_t time : times) {
+    records.push_back(RecordOf(make.Allocate(time, 0x1000 * time, 1)));
+    records.push_back(RecordOf(make.Stack(time, {0x400010})));
+  }
+  file.Add({.records = records});
+  const EtlHeaps heaps = ReadEtlHeaps(BytesOf(file.bytes), 0).value();
+  std::vector<std::string> frames;
+  for (const EtlStackGroup& group : heaps.processes[0].groups) {
+    frames.push_back(fmt::format("{} of {}", group.blocks, group.frames[0]));
+  }
+  return frames;
+}
+
+EtlBytes ModuleAt(std::uint64_t time, std::u16string_view name, std::uint8_t opcode,
+                  std::uint64_t begin = 0x400000) {
+  return ModuleRecord(kProgram, begin, 0x1000, name, time, opcode);
+}
+
+TEST(ReadEtlTest, NamesTheModuleThatWasThereAtTheTime) {
+  EXPECT_THAT(FramesOver({ModuleAt(10, u"a.dll", test::kModuleLoaded),
+                          ModuleAt(20, u"a.dll", test::kModuleUnloaded),
+                          ModuleAt(30, u"b.dll", test::kModuleLoaded)},
+                         {5, 15, 25, 35}),
+              UnorderedElementsAre("2 of 0x400010", "1 of a.dll+0x10", "1 of b.dll+0x10"));
+}
+
+TEST(ReadEtlTest, AddsUpTheStacksOfOneModuleWhileOthersComeAndGo) {
+  EXPECT_THAT(FramesOver({ModuleAt(1, u"a.dll", test::kModuleLoaded),
+                          ModuleAt(20, u"b.dll", test::kModuleLoaded, 0x900000),
+                          ModuleAt(30, u"b.dll", test::kModuleUnloaded, 0x900000)},
+                         {15, 25, 35}),
+              ElementsAre("3 of a.dll+0x10"));
+}
+
+TEST(ReadEtlTest, KnowsModulesThatWereThereBeforeTheRecording) {
+  EXPECT_THAT(FramesOver({ModuleAt(10, u"a.dll", test::kModuleAtBegin)}, {5, 15}),
+              ElementsAre("2 of a.dll+0x10"));
+  EXPECT_THAT(FramesOver({ModuleAt(10, u"a.dll", test::kModuleUnloaded),
+                          ModuleAt(20, u"b.dll", test::kModuleAtEnd)},
+                         {5, 15}),
+              UnorderedElementsAre("1 of a.dll+0x10", "1 of b.dll+0x10"));
+}
+
+TEST(ReadEtlTest, TakesAModuleThatIsToldTwiceForOne) {
+  EXPECT_THAT(FramesOver({ModuleAt(10, u"a.dll", test::kModuleLoaded),
+                          ModuleAt(12, u"a.dll", test::kModuleAtBegin),
+                          ModuleAt(40, u"a.dll", test::kModuleAtEnd)},
+                         {5, 11, 15}),
+              UnorderedElementsAre("1 of 0x400010", "2 of a.dll+0x10"));
+}
+
+// The event of its end is lost.
+TEST(ReadEtlTest, AModuleEndsWhereAnotherIsLoadedOverIt) {
+  EXPECT_THAT(FramesOver({ModuleAt(10, u"a.dll", test::kModuleLoaded, 0x400008),
+                          ModuleAt(20, u"b.dll", test::kModuleLoaded, 0x3ff800)},
+                         {15, 25}),
+              UnorderedElementsAre("1 of a.dll+0x8", "1 of b.dll+0x810"));
 }
 
 TEST(ReadEtlTest, ReadsProgramsOf32BitsAndCompactHeaders) {

@@ -228,19 +228,22 @@ def record(group: int, opcode: int, time: int, payload: bytes, pid=77, thread=5)
     return made + bytes(-len(made) % 8)
 
 
-def etl(lost=0, pids=(77,)) -> bytes:
-    """A file with a block of 30 bytes of each process, and one that is freed."""
+def etl(lost=0, pids=(77,), unloads=False) -> bytes:
+    """A file with a block of 30 bytes of each process, and one that is freed; at last, another module takes the first one's place."""
     facts = bytearray(280)
     struct.pack_into("<I", facts, 36, 1)
     struct.pack_into("<I", facts, 48, lost)
     records = record(0, 0, 1, bytes(facts))
     for pid in pids:
-        module = struct.pack("<QQI", 0x400000, 0x1000, pid) + bytes(36) + "\\Device\\web.exe\0".encode("utf-16-le")
+        module, other = (struct.pack("<QQI", 0x400000, 0x1000, pid) + bytes(36) + f"\\Device\\{name}\0".encode("utf-16-le")
+                         for name in ("web.exe", "other.dll"))
         records += record(0x14, 10, 2, module, pid)
         records += record(0x10, 0x21, 10, struct.pack("<QQQI", 1, 30, 0x1000, 2), pid)
         records += record(0x18, 32, 11, struct.pack("<QIIQQ", 10, pid, 5, 0x400010, 0x7F0000), pid)
         records += record(0x10, 0x21, 20, struct.pack("<QQQI", 1, 64, 0x2000, 2), pid)
         records += record(0x10, 0x24, 30, struct.pack("<QQI", 1, 0x2000, 2), pid)
+        if unloads:
+            records += record(0x14, 2, 40, module, pid) + record(0x14, 10, 50, other, pid)
     buffer = bytearray(72) + records
     struct.pack_into("<I", buffer, 0, 4096)
     struct.pack_into("<I", buffer, 48, len(buffer))
@@ -260,6 +263,8 @@ def imports(commands) -> None:
     file.write_bytes(etl(pids=(77, 78)))
     commands.gives(2, "recording", "import", "a.etl", says="77 (web.exe, 3 events), 78 (web.exe, 3 events); name one with --pid")
     commands.gives(0, "recording", "import", "a.etl", "--pid", "78", says="web.exe (PID 78)")
+    file.write_bytes(etl(unloads=True))
+    commands.gives(0, "recording", "import", "a.etl", says="30 B in 1 block\n    web.exe+0x10\n    0x7f0000\n")
     file.write_bytes(b"no trace" * 100)
     commands.gives(2, "recording", "import", "a.etl", says="not a trace of Windows")
     file.write_bytes(etl(pids=()))
