@@ -169,6 +169,23 @@ TEST(HeapTraceTest, LeavesOutFramesOfTheKernelAndStacksOfThemAlone) {
   EXPECT_EQ(DescribeLosses(trace.losses()), "");
 }
 
+// The kernel is of 64 bits, whatever the program is.
+TEST(HeapTraceTest, TakesTheSizeOfPointersFromEachEvent) {
+  const EventMaker program(kTraced, 4);
+  const EventMaker kernel(kTraced, 8);
+  const HeapTrace trace = Played(
+      {program.Allocate(10, 0x1000, 30), kernel.Stack(10, {0xfffff80000001000, 0x8000'0401, 0x402}),
+       program.Allocate(20, 0x2000, 7), program.Stack(20, {0x8000'0403, 0xf000'0402}),
+       kernel.Allocate(30, 0x7fff'0000'1000, 9), program.Stack(30, {0x404})});
+
+  const std::vector<TracedBlock> blocks = trace.LiveBlocks();
+  ASSERT_THAT(AddressesOf(trace), ElementsAre(0x1000, 0x2000, 0x7fff'0000'1000));
+  EXPECT_THAT(FramesOf(trace, blocks[0]), ElementsAre(0x8000'0401, 0x402));
+  EXPECT_THAT(FramesOf(trace, blocks[1]), ElementsAre(0x8000'0403, 0xf000'0402));
+  EXPECT_THAT(FramesOf(trace, blocks[2]), ElementsAre(0x404));
+  EXPECT_EQ(DescribeLosses(trace.losses()), "");
+}
+
 TEST(HeapTraceTest, LeavesOutOtherProcesses) {
   const EventMaker other(kTraced + 1);
   const HeapTrace trace = Played({other.Allocate(10, 0x1000, 1), other.Stack(10, {0x401})});
