@@ -10,6 +10,7 @@
 #include "runner/process/process_tree.h"
 #include "runner/run/launched_program.h"
 #include "runner/run/nt/debugged_program.h"
+#include "runner/run/nt/left_events.h"
 
 namespace leakgate {
 namespace {
@@ -112,6 +113,10 @@ Expected<EtwRunEnd> RunTracedByEtw(const EtwRun& run, TracedProcesses& processes
   LEAKGATE_TRY_ASSIGN(RegionWriter writer, RegionWriter::Open(judged->shared_memory()));
   TracedRun traced(*process, calls, *judged, std::move(writer));
   LEAKGATE_TRY(traced.Trace(HeapTrace(static_cast<std::uint32_t>(process->pid()))));
+  // Starting the session may take seconds.
+  if (WasEventLeftToProgram()) {
+    return InconclusiveError("interrupted before the program began; nothing of it was run");
+  }
   LEAKGATE_TRY_ASSIGN(EtwRunEnd end, traced.Run(run.deadline));
   for (const std::string& image : traced.started()) processes.OnStarted(image);
   return end;

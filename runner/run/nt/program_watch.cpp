@@ -6,6 +6,7 @@
 
 #include "runner/base/nt/console_events.h"
 #include "runner/base/nt/win32.h"
+#include "runner/run/nt/left_events.h"
 
 namespace leakgate {
 namespace {
@@ -29,6 +30,8 @@ bool LeaveOneToProgram(unsigned long event) {
 }
 
 }  // namespace
+
+bool WasEventLeftToProgram() { return g_was_left.load(); }
 
 BlockedSignals::BlockedSignals() {
   g_was_left.store(false);

@@ -172,16 +172,43 @@ def tells_nothing_lost_of_a_runtime_that_is_linked_in(gate):
         gate.run(program, *options, "--budgets", budget, arguments=[deed], expect=code)
 
 
-@scenario
-def ends_by_an_interrupt(gate):
-    """Ctrl-C ends the program, and with it the run. (Wine's programs end with 0 then, as if they had ended by themselves.)"""
-    line = " ".join(["Z:" + str(gate.leakgate), "run", "--engine", "etw", "--", "Z:" + str(gate.fixtures / "etw_program.exe"), "hold", "sleep"])
+def interrupted(gate, deeds: str, seen: str, later_ms: str) -> str:
+    """What a run says that gets Ctrl-C as long after it, or its program, has said `seen`."""
+    program = "Z:" + str(gate.fixtures / "etw_program.exe")
+    line = " ".join(["Z:" + str(gate.leakgate), "run", "--engine", "etw", "--", program, deeds])
     interrupts = gate.fixtures.parent / "gate" / "interrupts.exe"
-    done = subprocess.run([gate.wine, interrupts, "begun", "500", line], cwd=gate.folder, env=gate.environment(), stdin=subprocess.DEVNULL,
-                          capture_output=True, timeout=50, check=False)
+    done = subprocess.run([gate.wine, interrupts, seen, later_ms, line], cwd=gate.folder, env=gate.environment(), stdin=subprocess.DEVNULL,
+                          capture_output=True, timeout=100, check=False)
     told = done.stderr.decode("utf-8", "replace").replace("\r", "")
     check("exit code" in told, f"no end:\n{done.stdout}\n{told}")
     check(wait_until(lambda: not is_running("etw_program.exe")), "the program still runs")
+    return told
+
+
+@scenario
+def ends_by_an_interrupt(gate):
+    """Ctrl-C ends the program, and with it the run. (Wine's programs end with 0 then, as if they had ended by themselves.)"""
+    interrupted(gate, "hold sleep", "begun", "500")
+
+
+@scenario
+def leaves_no_session_wherever_it_is_interrupted(gate):
+    """As the session starts, before the program runs, while the program is held and judged, in the second session, and after the end."""
+    gate.trace("hold")
+    names = (gate.folder / "events.calls").read_text().splitlines()
+    check(names.count("start") == 2 and names[0] == "start" and names[-1] == "close", f"{names}")
+    stop, second = names.index("stop"), names.index("start", 1)
+    for number in (0, 2, stop, second, len(names) - 2):
+        for file in ("events", "events.calls"):
+            (gate.folder / file).unlink(missing_ok=True)
+        gate.kernel = f"linger_at={number + 1}"
+        told = interrupted(gate, "hold sleep_not", "lingers", "200")
+        calls = (gate.folder / "events.calls").read_text().splitlines()
+        for begin, end in (("start", "stop"), ("open", "close")):
+            check(calls.count(begin) == calls.count(end) > 0, f"at {names[number]}: {calls}\n{told}")
+        if number < stop:
+            contains(told, "interrupted before the program began; nothing of it was run", "exit code 3")
+            check("begun" not in told, f"it ran: {told}")
 
 
 @scenario
@@ -239,6 +266,20 @@ def ends_what_takes_too_long(gate):
     done = gate.trace("hold", "sleep", options=("--timeout", "5"), expect=3)
     contains(done.stderr, "the timeout of 5 s was reached")
     check("done" not in done.stdout, done.stdout)
+
+
+@scenario
+def refuses_programs_of_other_processors(gate):
+    """By one line, before a session is started."""
+    program = bytearray((gate.fixtures / "etw_program.exe").read_bytes())
+    header = int.from_bytes(program[0x3C:0x40], "little")
+    for machine in (0x14C, 0xAA64):  # of 32 bits, and ARM64
+        program[header + 4 : header + 6] = machine.to_bytes(2, "little")
+        (gate.folder / "other.exe").write_bytes(program)
+        done = gate("run", "--engine", "etw", "--", gate.folder / "other.exe")
+        check(done.returncode == 3 and done.stderr.count("\n") == 1, f"{machine:#x}: {done.returncode}", done)
+        contains(done.stderr, "other.exe: cannot be traced: it is built for", "build the tests for x86-64")
+        check(not (gate.folder / "events.calls").exists(), "a session was started")
 
 
 @scenario

@@ -16,6 +16,7 @@ HANDLE played = CreateEventW(nullptr, TRUE, FALSE, nullptr);
 HANDLE stopped = CreateEventW(nullptr, TRUE, FALSE, nullptr);
 
 void Note(const char* call) {
+  if (fake.on_call && std::strcmp(call, "flush") != 0) fake.on_call(call);
   const std::lock_guard lock(mutex);
   // How often one flushes is a matter of time.
   if (fake.calls.empty() || fake.calls.back() != call) fake.calls.emplace_back(call);

@@ -26,6 +26,7 @@ struct FakeKernel {
   ULONG lost_real_time_buffers = 0;
   std::vector<MadeEvent> events;
   std::function<std::vector<MadeEvent>()> events_at_stop = {};  // more, once it is asked to stop
+  std::function<void(const char* call)> on_call = {};           // as each call begins, but flushes
 
   // What it was asked, in order: "start" or "start plain", "open", "update", "flush", "stop",
   // "close".

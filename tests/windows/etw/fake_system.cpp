@@ -1,7 +1,8 @@
 // leakgate with a fake kernel in the place of Windows' event tracing: it tells of the program's
-// heap what the program itself writes down (told_events.h), and fails and loses as the words of
-// LEAKGATE_FAKE_KERNEL say, "lost_events=5 cut".
+// heap what the program itself writes down (told_events.h), and fails, loses and waits as the words
+// of LEAKGATE_FAKE_KERNEL say, "lost_events=5 cut".
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -75,6 +76,17 @@ std::vector<MadeEvent> TakeTold() {
   return events;
 }
 
+// Writes each call into a file. Waits in one of them, and says so, so that a test can interrupt it
+// there: by "linger_at=3" in the third.
+void OnCall(const char* call) {
+  static ULONG calls = 0;
+  std::ofstream(Variable(test::kToldEventsVariable) + ".calls", std::ios::app) << call << '\n';
+  if (ValueOf("linger_at") != ++calls) return;
+  std::fputs("lingers\n", stdout);
+  std::fflush(stdout);
+  Sleep(2000);
+}
+
 }  // namespace
 
 Expected<TraceCalls> SystemTraceCalls() {
@@ -90,6 +102,7 @@ Expected<TraceCalls> SystemTraceCalls() {
   fake.tells_own_events = !ValueOf("silent");
   fake.ends_early = ValueOf("ends_early").has_value();
   fake.events_at_stop = TakeTold;
+  fake.on_call = OnCall;
   if (ValueOf("missing")) return LoadTraceCalls(L"C:\\nowhere\\KernelTraceControl.dll");
   return LoadTraceCalls(ValueOf("plain") ? std::filesystem::path() : test::FakeLibrary(),
                         test::FakeLibrary());
