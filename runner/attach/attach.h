@@ -61,6 +61,9 @@ struct Attachment {
 // has not begun does so when it begins. REQUIRES: the control server runs.
 [[nodiscard]] Expected<Attachment> EnableRunning(const EnableRequest& request);
 
+// Returns a line about a process that runs and that nobody traces, with what the user can do.
+[[nodiscard]] std::string UntracedText(int pid);
+
 // Ends the tracing of the process, which gives up its region. The agent stays in it, idle, and can
 // be enabled again. Does nothing if the process is not traced.
 [[nodiscard]] Expected<void> DisableRunning(int pid);

@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "runner/attach/attach.h"
 #include "runner/host/message_socket.h"
 #include "runner/host/named_sockets.h"
 #include "runner/process/proc_files.h"
@@ -233,9 +234,7 @@ Expected<FoundProcess> FindProcess(int pid) {
     return UsageError(
         fmt::format("no session and no run traces PID {}, and there is no such process", pid));
   }
-  return UsageError(fmt::format(
-      "no session and no run traces PID {0}; enable it: leakgate snapshot config --pid {0} enable",
-      pid));
+  return UsageError(UntracedText(pid));
 }
 
 std::string NamesText(const std::vector<std::string>& names) {

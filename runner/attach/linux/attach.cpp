@@ -225,6 +225,12 @@ auto OnOwnThread(const Work& work) {
 
 }  // namespace
 
+std::string UntracedText(int pid) {
+  return fmt::format(
+      "no session and no run traces PID {0}; enable it: leakgate snapshot config --pid {0} enable",
+      pid);
+}
+
 Expected<Attachment> EnableRunning(const EnableRequest& request) {
   LEAKGATE_TRY_ASSIGN([[maybe_unused]] const UniqueFd turn, TakeTurn(request.pid));
   LEAKGATE_TRY(RequireAttachable(request.pid));

@@ -41,12 +41,12 @@ def record(gate, file: str, *options, program=("work", 200), expect=0) -> subpro
 
 
 @contextlib.contextmanager
-def running(gate, *options, what="wait", command="run"):
+def running(gate, *options, what="wait", command="run", program="profiled.exe"):
     """A program that leakgate runs until the block ends. Gives its PID, once it is ready. leakgate's exit code must be 0."""
     stop = gate.folder / "stop"
     stop.unlink(missing_ok=True)
     with open(gate.folder / "output", "wb") as output:
-        process = subprocess.Popen(gate.command(command, *options, "--", gate.fixtures / "profiled.exe", what), cwd=gate.folder,
+        process = subprocess.Popen(gate.command(command, *options, "--", gate.fixtures / program, what), cwd=gate.folder,
                                    env=gate.environment(), stdout=output, stderr=subprocess.STDOUT)
     told = lambda: (gate.folder / "output").read_text(errors="replace")
     try:
@@ -141,6 +141,31 @@ def other_shells_look_at_a_run(gate):
     check(kept["blocks"] == 100, f"{kept}")
     exported = gate("snapshot", "export", "1.snapshot", "--format", "pprof", "-o", "1.pprof")
     check(exported.returncode == 0 and (gate.folder / "1.pprof").stat().st_size > 100, "no profile", exported)
+
+
+@scenario
+def a_program_that_imports_the_agent(gate):
+    """As others if leakgate starts it; else nobody traces it, and each command says what to do."""
+    environment = {**gate.environment(), "WINEPATH": "Z:" + str(gate.leakgate.parent).replace("/", "\\")}
+    gate.environment = lambda: environment
+    with running(gate, program="importing_profiled.exe") as pid:
+        taken = gate("snapshot", "take", "--pid", pid, "-o", "1.snapshot")
+        check(taken.returncode == 0, f"exit code {taken.returncode}", taken)
+        check(of_site(shown(gate, "snapshot", "show", "1.snapshot"), "(anonymous namespace)::Keep")["blocks"] == 100, "other blocks")
+    (gate.folder / "stop").unlink()
+    alone = subprocess.Popen([gate.wine, gate.fixtures / "importing_profiled.exe", "wait"], cwd=gate.folder, env=environment,
+                             stdout=subprocess.PIPE)
+    try:
+        ready = re.search("ready ([0-9]+)", alone.stdout.readline().decode())
+        for command in (("snapshot", "take", "-o", "2.snapshot", "--pid"), ("top",)):
+            refused = gate(*command, ready[1])
+            check(refused.returncode == 2, f"exit code {refused.returncode}", refused)
+            contains(refused.stderr, "; start the program by leakgate run or leakgate record\n")
+        check(not (gate.folder / "2.snapshot").exists(), "a file is left")
+        (gate.folder / "stop").touch()
+        check(alone.wait(60) == 0, "it is not as it was")
+    finally:
+        alone.kill()
 
 
 @scenario
