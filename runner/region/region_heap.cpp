@@ -428,6 +428,24 @@ Expected<std::vector<LiveBlock>> RegionReader::StillLive(std::span<const LiveBlo
   return live;
 }
 
+Expected<std::optional<LiveBlock>> RegionReader::BlockBefore(std::uint64_t address) const {
+  constexpr std::uint64_t kMost = (kFarthestBefore >> kGranuleShift) * kWordsPerGranule;
+  const std::uint64_t index = address >> kChunkShift;
+  const std::uint32_t entry = ChunkAt(index);
+  if (entry == 0) return std::nullopt;
+  LEAKGATE_TRY_ASSIGN(const LiveChunk chunk, chunks_->GetAsKnown(entry - 1));
+  const LiveWords words(chunk.mapping->data());
+  const std::uint64_t last = WordsBefore(address & ((1ULL << kChunkShift) - 1));
+  for (std::uint64_t passed = 0; passed <= last && passed < kMost; passed += kWordsPerGranule) {
+    const std::uint64_t at = last - passed;
+    const auto written = words.BlockAt(at, words.Acquire(at));
+    if (!written) continue;
+    const std::uint64_t begin = index << kChunkShift | at / kWordsPerGranule << kGranuleShift;
+    return BlockOf(begin, *written, Context(written->context));
+  }
+  return std::nullopt;
+}
+
 namespace {
 
 // How many blocks a window has by the agent's counts.

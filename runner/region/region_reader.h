@@ -138,6 +138,11 @@ class RegionReader {
   // been freed, nor has another taken their place. REQUIRES: they are sorted by address.
   [[nodiscard]] Expected<std::vector<LiveBlock>> StillLive(std::span<const LiveBlock> blocks) const;
 
+  // Returns the live block that begins last, at or in front of `address` and no farther than
+  // kFarthestBefore; nothing if there is none. REQUIRES: `address` has 48 bits.
+  static constexpr std::uint64_t kFarthestBefore = 64 << 10;
+  [[nodiscard]] Expected<std::optional<LiveBlock>> BlockBefore(std::uint64_t address) const;
+
   // Calls `use` with the live blocks of all windows, some thousands at a time, so that the memory
   // used does not depend on their number. Stops at the first error of `use`, and returns it.
   using UseBlocks = std::function<Expected<void>(std::span<const LiveBlock> blocks)>;

@@ -72,6 +72,7 @@ TEST_F(ShapesTest, BlocksThatNothingHoldsAreLost) {
            {1401, "a hidden pointer"},
            {1402, "a dead frame"},
            {1404, "free memory of another arena"},
+           {1407, "the rest of a block's chunk"},
        }) {
     EXPECT_THAT(ReachOf(shape.size), ElementsAre(Reach::kLost)) << shape.description;
   }
@@ -88,10 +89,10 @@ TEST_F(ShapesTest, BlocksAreLostWhereNothingLeadsToThem) {
   for (const std::uint64_t led_to : std::initializer_list<std::uint64_t>{1216, 1405})
     EXPECT_FALSE(program_->AreAllLost({led_to}));
   for (const std::uint64_t lost :
-       std::initializer_list<std::uint64_t>{1208, 1336, 1401, 1402, 1403}) {
+       std::initializer_list<std::uint64_t>{1208, 1336, 1401, 1402, 1403, 1407}) {
     EXPECT_TRUE(program_->AreAllLost({lost})) << lost;
   }
-  EXPECT_TRUE(program_->AreAllLost({1208, 1216, 1336, 1401, 1402, 1403}));
+  EXPECT_TRUE(program_->AreAllLost({1208, 1216, 1336, 1401, 1402, 1403, 1407}));
 }
 
 TEST_F(ShapesTest, AnEndedThreadsStackDoesNotHold) {

@@ -250,13 +250,24 @@ void MarkFromOddWords(const StoppedProcess& process, ProcessMemory& memory,
   });
 }
 
-// Marks by plain words and by odd ones, and reads no further root once a block is marked.
+// Marks by plain words and by odd ones, and reads no further root once a block is marked. Passes
+// over plain words at addresses for which `is_passed` returns true.
+template <typename IsPassed>
 void MarkFromAnyWord(const StoppedProcess& process, ProcessMemory& memory, const RootReader& reader,
-                     ReachMarker& marker) {
+                     const IsPassed& is_passed, ReachMarker& marker) {
+  std::vector<std::uint64_t> left;
   marker.MarkOddly([&](const UseRoots& use) {
-    ForEachRoot(process, memory, reader, [&](const RootWords& words) {
-      marker.AddRoots(words.words, words.place, words.rule);
-      use(words);
+    ForEachRoot(process, memory, reader, [&](RootWords root) {
+      if (root.place.address != 0 && marker.LeadsToUnmarked(root.words)) {
+        left.assign(root.words.begin(), root.words.end());
+        for (std::size_t i = 0; i < left.size(); ++i) {
+          if (marker.BlockOf(left[i]) == BlockIndex::kNone) continue;
+          if (is_passed(root.place.address + i * sizeof(std::uint64_t))) left[i] = 0;
+        }
+        root.words = left;
+      }
+      marker.AddRoots(root.words, root.place, root.rule);
+      use(root);
       return !marker.HasMarkedAny();
     });
   });
@@ -554,7 +565,28 @@ class Look {
                      [](const RootRange& a, const RootRange& b) {
                        return a.range.end - a.range.begin < b.range.end - b.range.begin;
                      });
-    MarkFromAnyWord(process_, memory_, reader, *marker_);
+    int left_to_ask = 256;
+    const auto is_passed = [&](std::uint64_t at) { return left_to_ask-- > 0 && IsBehindBlock(at); };
+    MarkFromAnyWord(process_, memory_, reader, is_passed, *marker_);
+  }
+
+  // Whether a word of glibc's heap is in the chunk of a live block, but behind the bytes that were
+  // asked for: what stands there is left over, as in free memory. A small text that was there
+  // before leaves a pointer to where it stood, which is where the next block begins.
+  [[nodiscard]] bool IsBehindBlock(std::uint64_t at) const {
+    const MappedRange* const range = FindRange(process_.maps, at);
+    const bool is_glibcs = (range != nullptr && range->name == "[heap]") ||
+                           std::any_of(process_.arenas.begin(), process_.arenas.end(),
+                                       [at](const AddressRange& arena) { return arena.Has(at); });
+    if (!is_glibcs) return false;
+    const Expected<std::optional<LiveBlock>> before = request_.region.BlockBefore(at);
+    if (!before || !*before || (*before)->address + (*before)->size_bytes > at) return false;
+    const LiveBlock& block = **before;
+    const std::uint64_t header = memory_.At(block.address - 8, block.address).front();
+    const std::uint64_t chunk = header & ~std::uint64_t{15};
+    const std::uint64_t needed = ChunkBytes(block.size_bytes);
+    const bool is_chunk = (chunk == needed || chunk == needed + 16) && block.address % 16 == 0;
+    return is_chunk && at + sizeof(std::uint64_t) <= block.address - 8 + chunk;
   }
 
   // Reads what is asked for by address.
