@@ -132,8 +132,10 @@ TEST_F(RealProgramsTest, ChromiumByName) {
   std::int64_t most_blocks = 0;
   for (const Json& process : processes) {
     EXPECT_EQ(process["state"], "ended") << process;
-    EXPECT_EQ(process["drops"], 0) << process;
-    most_blocks = std::max(most_blocks, process["allocated"]["blocks"].get<std::int64_t>());
+    const auto blocks = process["allocated"]["blocks"].get<std::int64_t>();
+    // Functions of its own that have no names, such as UncheckedFree, free some of them.
+    EXPECT_LE(process["drops"].get<std::int64_t>(), blocks / 1000) << process;
+    most_blocks = std::max(most_blocks, blocks);
   }
   EXPECT_GT(most_blocks, 100'000);
 }
