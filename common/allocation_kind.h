@@ -22,6 +22,29 @@ enum class AllocationKind : std::uint8_t {
   kMappedFile = 8,    // of a file, shared or not
   kMappedShared = 9,  // anonymous and shared, or a System V segment
   kThreadStack = 10,
+  // From a pool: by the program's own allocator, which it has told of (leakgate/pool.h).
+  kPool = 13,
 };
+
+// A slot tells with the kind whether pools have had blocks within the block: then frees of it take
+// the slow path. The kinds of mappings are free for that.
+inline constexpr std::uint8_t kChunkKindOffset = 6;
+constexpr bool IsChunkKind(AllocationKind kind) {
+  return kind >= AllocationKind::kMapped && kind < AllocationKind::kPool;
+}
+// REQUIRES: `kind` is a block's, and neither kHeap nor kPool.
+constexpr AllocationKind AsChunk(AllocationKind kind) {
+  return IsChunkKind(kind)
+             ? kind
+             : static_cast<AllocationKind>(static_cast<std::uint8_t>(kind) + kChunkKindOffset);
+}
+constexpr AllocationKind WithoutChunk(AllocationKind kind) {
+  return IsChunkKind(kind)
+             ? static_cast<AllocationKind>(static_cast<std::uint8_t>(kind) - kChunkKindOffset)
+             : kind;
+}
+static_assert(WithoutChunk(AsChunk(AllocationKind::kNewArray)) == AllocationKind::kNewArray &&
+              IsChunkKind(AsChunk(AllocationKind::kMalloc)) &&
+              IsChunkKind(AsChunk(AllocationKind::kNewArray)));
 
 }  // namespace leakgate

@@ -21,8 +21,9 @@ enum class DropReason : std::uint32_t {
   // An allocator in the program's executable has freed a block where the agent does not see it, as
   // it does if the compiler has inlined its functions: it returned the address again.
   kMissedFree = 11,
+  kPoolTableFull = 12,  // a pool too many at one time (leakgate/pool.h)
 };
 
-inline constexpr std::uint32_t kDropReasonCount = 12;
+inline constexpr std::uint32_t kDropReasonCount = 13;
 
 }  // namespace leakgate

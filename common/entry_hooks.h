@@ -45,8 +45,31 @@ inline constexpr const char* kHookedFunctions[] = {
 inline constexpr std::size_t kHookedFunctionCount =
     sizeof(kHookedFunctions) / sizeof(kHookedFunctions[0]);
 
+// What a function of the program's does that a budget file names ("allocators"). All of these are
+// led to one function of the agent's, which calls them.
+enum class NamedCall : std::uint32_t {
+  kAllocate = 1,
+  kFree = 2,
+  kReallocate = 3,
+  kReset = 4,
+  kDestroy = 5,
+};
+struct NamedCallSpec {
+  static constexpr std::uint8_t kNone = 0xFF;
+
+  NamedCall call;
+  // Which of the arguments that are passed in registers, from 0; kNone: none.
+  std::uint8_t pool;
+  std::uint8_t block;
+  std::uint8_t size;
+  std::uint8_t count;
+  std::uint8_t result;  // points to where the block is stored
+  std::uint8_t reserved[3];
+};
+static_assert(sizeof(NamedCallSpec) == 12);
+
 struct EntryHook {
-  std::uint32_t function;     // in kHookedFunctions
+  std::uint32_t function;     // in kHookedFunctions, or behind it the number of a NamedCallSpec
   std::uint32_t patch_bytes;  // 0: another name of a function that has an entry with a patch
   std::uint64_t address;      // where the program's code changes
   std::uint64_t slot;         // of two words, where the code finds the agent's
@@ -57,18 +80,21 @@ static_assert(sizeof(EntryHook) == 48);
 
 // In the region, written by the runner before the agent has it.
 struct EntryHooks {
-  static constexpr std::size_t kMost = 64;
-  static constexpr std::size_t kMostCodeBytes = 12288;
+  static constexpr std::size_t kMost = 128;
+  static constexpr std::size_t kMostNamed = 64;
+  static constexpr std::size_t kMostCodeBytes = 24576;
 
   std::uint64_t code_address;  // where `code` is to be mapped; a multiple of the page's size
   std::uint32_t code_bytes;
-  std::uint32_t count;  // 0: the program has no allocator of its own
+  std::uint32_t count;          // 0: the program has no function that is hooked
+  std::uint32_t has_allocator;  // 1 if it has malloc
   // 1 if one function frees what several kinds of functions have allocated.
   std::uint32_t frees_any_kind;
-  std::uint32_t reserved;
+  NamedCallSpec named[kMostNamed];
   EntryHook hooks[kMost];
   unsigned char code[kMostCodeBytes];
 };
-static_assert(kHookedFunctionCount <= EntryHooks::kMost);
+static_assert(kHookedFunctionCount + EntryHooks::kMostNamed <= EntryHooks::kMost);
+static_assert(sizeof(EntryHooks) <= 57344);  // between the header and the mailbox (region_layout.h)
 
 }  // namespace leakgate

@@ -10,8 +10,8 @@
 //
 //   header | mailbox | windows | threads | shards | contexts | modules | text |
 //   allowances | earlier frees | free errors | own ranges | mappings |
-//   measuring windows | stacks | freed by | allocated by | event buffers' records | chunk directory
-//   | chunks of the live map ... | event buffers
+//   measuring windows | pools | pools' areas | stacks | freed by | allocated by | event buffers'
+//   records | chunk directory | chunks of the live map ... | event buffers
 #pragma once
 
 #include <atomic>
@@ -20,6 +20,7 @@
 #include "common/drop_reason.h"
 #include "common/event_stream.h"
 #include "common/mapping_record.h"
+#include "common/pool_places.h"
 #include "common/stack_event.h"
 #include "common/system.h"
 #include "common/unwind_end.h"
@@ -29,13 +30,13 @@
 namespace leakgate {
 
 inline constexpr std::uint64_t kRegionMagic = 0x6574'6167'6b61'656cULL;  // "leakgate"
-// Version 13 has addresses of 48 bits, and tables that begin at multiples of 64 KiB.
-// Version 12 has allocations by stack, and counts temporary blocks. Version 11 has buffers of
-// events. Version 10 tells blocks of static variables' initialisers. Version 9 has snapshots on
+// Version 20 has pools. Version 13 has addresses of 48 bits, and tables that begin at multiples of
+// 64 KiB. Version 12 has allocations by stack, and counts temporary blocks. Version 11 has buffers
+// of events. Version 10 tells blocks of static variables' initialisers. Version 9 has snapshots on
 // request, through the mailbox. Version 8 has stack_events, and frees by stack. In version 7,
 // tracing may begin and end while the process runs (attached_at_ns, kDetached), and there are
 // mappings and measuring windows.
-inline constexpr std::uint32_t kLayoutVersion = 19;
+inline constexpr std::uint32_t kLayoutVersion = 20;
 
 // How many frames of a stack are recorded: the agent has room for kMaxStackDepth, and the runner
 // asks for kDefaultStackDepth unless the user gives another number.
@@ -200,6 +201,8 @@ struct alignas(64) RegionHeader {
   std::atomic<std::uint32_t> free_error_count;         // likewise
   std::atomic<std::uint32_t> own_range_count;          // likewise
   std::atomic<std::uint32_t> measuring_window_count;   // measuring window ids in use, 0 included
+  std::atomic<std::uint32_t> pool_count;               // pool ids ever in use, 0 included
+  std::atomic<std::uint32_t> pool_area_count;          // areas in use; their entries say which
   std::atomic<std::uint64_t> drops[kDropReasonCount];  // by DropReason
   std::atomic<std::uint64_t> stack_ends[kUnwindEndCount];  // distinct stacks, by UnwindEnd
   // When tracing was enabled in a process that was already running (CLOCK_REALTIME); nothing is
@@ -214,7 +217,7 @@ struct alignas(64) RegionHeader {
   KeptRange kept_ranges[kKeptRanges];
   EncodedPointers encoded_pointers;
 };
-static_assert(sizeof(RegionHeader) == 384);
+static_assert(sizeof(RegionHeader) == 448);
 
 // One question at a time from a thread of the test process to the runner, and its answer. The agent
 // writes `window`, raises `request` and waits on `reply`; both are futexes. The runner writes the
@@ -289,7 +292,9 @@ static_assert(sizeof(ThreadRecord) == 64);
 struct ContextRecord {
   std::uint32_t window;
   std::uint16_t thread;
-  std::uint16_t is_static;  // 1: by the initialiser of a local static variable that began there
+  // 1: by the initialiser of a local static variable that began there.
+  std::uint16_t is_static : 1;
+  std::uint16_t pool : 15;  // 0 if the block is of none
   std::uint32_t allowance;  // 0 if there is none
   std::uint32_t phase;      // see MeasuringWindowRecord
 };
@@ -387,6 +392,16 @@ struct MeasuringWindowRecord {
 };
 static_assert(sizeof(MeasuringWindowRecord) == 64);
 
+// Memory that the program divides itself (leakgate/pool.h).
+struct PoolRecord {
+  TextRef name;
+  std::uint32_t window;  // in which it was created
+  std::uint32_t thread;  // by which
+  std::uint32_t stack;   // where
+  std::uint32_t reserved[3];
+};
+static_assert(sizeof(PoolRecord) == 32);
+
 // One thread's share of the counters. Only its owner writes it, with plain stores. The counters
 // only grow, and when a thread ends, a later thread continues with them. What the owner has
 // outstanding in the window `window` and the phase `phase` is
@@ -419,7 +434,9 @@ struct alignas(64) CounterShard {
   std::atomic<std::uint64_t> reallocated_bytes;
   std::atomic<std::uint64_t> events_lost;  // while events are recorded
   Tally temporary;                         // of the blocks that were freed (Totals)
-  std::uint64_t reserved1[1];
+  // What the owner has allocated from pools, less what it has freed of them, in bytes: their chunks
+  // count for the peak already. It wraps around.
+  std::atomic<std::uint64_t> pooled_bytes;
 };
 static_assert(sizeof(CounterShard) == 192);
 
@@ -503,8 +520,11 @@ inline constexpr std::uint64_t kOwnRanges = kFreeErrors + kMaxFreeErrors * sizeo
 inline constexpr std::uint64_t kMappingTotals = kOwnRanges + kMaxOwnRanges * sizeof(OwnRange);
 inline constexpr std::uint64_t kMappings = kMappingTotals + kMappingAlignment;
 inline constexpr std::uint64_t kMeasuringWindows = kMappings + kMaxMappings * sizeof(MappingRecord);
-inline constexpr std::uint64_t kStacks =
+inline constexpr std::uint64_t kPools =
     kMeasuringWindows + kMaxMeasuringWindows * sizeof(MeasuringWindowRecord);
+// Each entry is the number of an area of memory (its address / kPoolAreaBytes) plus one, or 0.
+inline constexpr std::uint64_t kPoolAreas = kPools + kMaxPools * sizeof(PoolRecord);
+inline constexpr std::uint64_t kStacks = kPoolAreas + kMaxPoolAreas * sizeof(std::uint64_t);
 inline constexpr std::uint64_t kFreedBy = kStacks + kMaxStackNodes * sizeof(StackNode);
 inline constexpr std::uint64_t kAllocatedBy = kFreedBy + kMaxStackNodes * sizeof(Tally);
 inline constexpr std::uint64_t kEventControl = kAllocatedBy + kMaxStackNodes * sizeof(Tally);

@@ -100,12 +100,30 @@ bool HasCallSiteOfItsOwn(const Finding& finding) {
   return finding.user_frame && finding.stack[*finding.user_frame].function != "main";
 }
 
+bool TellsOfPool(const Frame& frame) {
+  const std::string name = QualifiedNameOf(frame.function);
+  return name.starts_with("leakgate_pool_") || name.starts_with("leakgate::Pool::");
+}
+
+// The function that tells of a pool's block is the pool's: the block is its caller's. A test may do
+// without one.
+void MarkPoolsFunction(std::vector<Frame>& stack) {
+  const auto pools = std::find_if_not(stack.begin(), stack.end(), TellsOfPool);
+  if (pools == stack.begin() || pools == stack.end() || IsTestBody(*pools)) return;
+  const bool has_caller = std::any_of(pools + 1, stack.end(), [](const Frame& frame) {
+    return frame.wrapper == Wrapper::kNo && IsUserFrame(frame) &&
+           QualifiedNameOf(frame.function) != "main";
+  });
+  if (has_caller && pools->wrapper == Wrapper::kNo) pools->wrapper = Wrapper::kKnown;
+}
+
 CallSite MakeSite(ResolvedStack resolved) {
   CallSite site;
   site.kind = KindSeenByUser(resolved.frames);
   site.has_debug_header = FindAllocatorCall(resolved.frames).is_debug;
   Finding& finding = site.finding;
   std::erase_if(resolved.frames, IsAgentFrame);
+  MarkPoolsFunction(resolved.frames);
   finding.stack = std::move(resolved.frames);
   finding.stack_end = resolved.end;
   finding.user_frame = FindUserFrame(finding.stack);

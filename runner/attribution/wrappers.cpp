@@ -83,7 +83,11 @@ constexpr std::string_view kCppLibraries[] = {
     "rapidjson::CrtAllocator::Realloc",
 };
 
+// leakgate/pool.h: the functions that tell of a pool's blocks.
+constexpr std::array<std::string_view, 2> kPools = {"leakgate_pool_*", "leakgate::Pool::*"};
+
 constexpr std::array kAll = {
+    KnownWrappers{"leakgate", kPools},
     KnownWrappers{"GNU programs and gnulib", kGnu},
     KnownWrappers{"GLib", kGlib},
     KnownWrappers{"OpenSSL and BoringSSL", kOpenSsl},

@@ -12,6 +12,7 @@
 
 #include "common/region_layout.h"
 #include "runner/base/word_table.h"
+#include "runner/budget/named_allocator.h"
 
 namespace leakgate {
 
@@ -147,7 +148,8 @@ struct BudgetFile {
   std::vector<std::string> binaries;  // globs of file names; empty: every binary
   CodePatterns code;
   std::vector<ProcessPattern> processes;
-  std::vector<std::string> wrappers;  // patterns of functions that allocate for their callers
+  std::vector<std::string> wrappers;       // patterns of functions that allocate for their callers
+  std::vector<NamedAllocator> allocators;  // of the program's pools
   std::optional<FreeBy> free_by;
   std::optional<Confirm> confirm;
   std::optional<bool> contents;  // whether findings show what lost blocks begin with

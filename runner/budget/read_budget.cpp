@@ -11,6 +11,7 @@
 #include "runner/base/regular_file.h"
 #include "runner/budget/json_fields.h"
 #include "runner/budget/located_json.h"
+#include "runner/budget/read_allocators.h"
 #include "runner/budget/read_limits.h"
 #include "runner/budget/wording.h"
 
@@ -71,6 +72,7 @@ std::vector<JsonField> FieldsOf(BudgetFile& budget) {
       {"code", Into(budget.code, ReadCode)},
       {"processes", Into(budget.processes, ReadProcesses)},
       {"wrappers", Into(budget.wrappers, ReadTexts, kWrappersExample)},
+      {"allocators", Into(budget.allocators, ReadAllocators)},
       {"free_by", Into(budget.free_by, ReadWord<FreeBy>)},
       {"confirm", Into(budget.confirm, ReadWord<Confirm>)},
       {"contents", Into(budget.contents, ReadYesOrNo)},

@@ -14,7 +14,7 @@ namespace {
 
 std::string_view NounOf(AllocationKind kind) {
   if (kind == AllocationKind::kThreadStack) return "thread";
-  return kind >= AllocationKind::kMapped ? "mapping" : "block";
+  return IsMapped(kind) ? "mapping" : "block";
 }
 
 std::int64_t OnAverage(std::int64_t sum, std::size_t repetitions) {

@@ -275,7 +275,7 @@ void DecideBy(const std::string* run_doubt, WindowResult& window) {
 
 bool LeavesGrowthToDefault(const AppliedBudget& budget, AllocationKind kind) {
   if (!UsesDefaultPolicy(budget)) return false;
-  if (kind < AllocationKind::kMapped) return !IsLimited(budget.retained);
+  if (!IsMapped(kind)) return !IsLimited(budget.retained);
   if (kind == AllocationKind::kThreadStack && budget.threads) return false;
   return !IsLimited(budget.mapped);
 }

@@ -21,11 +21,12 @@ std::vector<std::uint32_t> NumbersOf(std::span<const LiveBlock> candidates,
   return numbers;
 }
 
-std::vector<std::uint32_t> NumbersButFor(const std::vector<bool>& left_out) {
+std::vector<std::uint32_t> NumbersButFor(const std::vector<bool>& left_out,
+                                         const DividedChunks& divided) {
   std::vector<std::uint32_t> numbers;
   numbers.reserve(left_out.size());
   for (std::uint32_t i = 0; i < left_out.size(); ++i) {
-    if (!left_out[i]) numbers.push_back(i);
+    if (!left_out[i] && !divided.IsPiece(i)) numbers.push_back(i);
   }
   return numbers;
 }

@@ -13,8 +13,9 @@ namespace leakgate {
 // (block_index.h) if it is no longer live.
 [[nodiscard]] std::vector<std::uint32_t> NumbersOf(std::span<const LiveBlock> candidates,
                                                    const std::vector<LiveBlock>& blocks);
-// Returns the numbers of all blocks that are not left out.
-[[nodiscard]] std::vector<std::uint32_t> NumbersButFor(const std::vector<bool>& left_out);
+// Returns the numbers of all blocks that are not left out, but for pieces of chunks.
+[[nodiscard]] std::vector<std::uint32_t> NumbersButFor(const std::vector<bool>& left_out,
+                                                       const DividedChunks& divided);
 
 // Each returns one value for each block. The first and the second return nothing if no block has
 // any. Which blocks the code has leak checkers ignore:

@@ -62,6 +62,15 @@ void ReachMarker::MarkBlock(std::uint32_t block, std::uint32_t holder, OddWay wa
   if (!is_from_ignored_.empty() && (holder & kRootBit) == 0) {
     is_from_ignored_[block] = is_from_ignored_[holder];
   }
+  if (divided_ == nullptr) return;
+  for (std::uint32_t chunk = divided_->ChunkOf(block);
+       chunk != DividedChunks::kNone && !is_chunk_marked_[chunk];
+       chunk = divided_->ChunkAround(chunk)) {
+    is_chunk_marked_[chunk] = true;
+    for (const std::uint32_t piece : divided_->PiecesOf(chunk)) {
+      if (!IsMarked(piece)) MarkBlock(piece, block);
+    }
+  }
 }
 
 void ReachMarker::MarkFromRoot(std::uint32_t block, RootPlace place, OddWay way) {

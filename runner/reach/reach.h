@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "runner/reach/block_index.h"
+#include "runner/reach/divided_chunks.h"
 #include "runner/reach/lost_graph.h"
 #include "runner/reach/odd_words.h"
 #include "runner/reach/pointer_graph.h"
@@ -126,6 +127,14 @@ class ReachMarker {
     return !is_from_ignored_.empty() && is_from_ignored_[block];
   }
 
+  // Says which of the blocks are pieces of chunks. Call it before any root is added. REQUIRES:
+  // `divided` outlives the marker.
+  void Divide(const DividedChunks& divided) {
+    if (divided.size() == 0) return;
+    divided_ = &divided;
+    is_chunk_marked_.resize(divided.size());
+  }
+
   // Returns the number of the block that `word` points into; BlockIndex::kNone if it does to none.
   [[nodiscard]] std::uint32_t BlockOf(std::uint64_t word) const { return index_.Find(word); }
 
@@ -186,9 +195,13 @@ class ReachMarker {
   [[nodiscard]] std::uint32_t LostNumber(std::uint32_t block) const;
   [[nodiscard]] bool IsChunkHeader(std::uint32_t block, std::uint64_t word) const;
 
-  // Returns whether a word in front of the block's begin may be a pointer to it. In front of an
-  // object is its allocator's header.
+  // Returns whether such a word may be the program's pointer to the block. In front of an object is
+  // its allocator's header; and what is next to a pool's block is the pool's, which has pointers to
+  // its own headers, and to where the next block will be.
   [[nodiscard]] bool MayHoldFrom(OddWay way, std::uint32_t block) const {
+    if (blocks_[block].pool != 0) {
+      return way != OddWay::kBeforeBegin && way != OddWay::kPastTheEnd;
+    }
     return way != OddWay::kBeforeBegin || objects_.empty() ||
            objects_[block].address == blocks_[block].address;
   }
@@ -211,6 +224,8 @@ class ReachMarker {
   std::vector<std::uint32_t> queue_;  // the marked blocks, of which queue_read_ have been read
   std::size_t queue_read_ = 0;
   std::vector<bool> is_candidate_;
+  const DividedChunks* divided_ = nullptr;  // null if there are none
+  std::vector<bool> is_chunk_marked_;
   std::vector<bool> is_known_lost_;    // empty if none is
   std::vector<bool> may_lead_;         // of those; likewise
   std::vector<bool> is_ignored_;       // until MarkIgnored; empty if none is

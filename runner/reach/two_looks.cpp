@@ -45,6 +45,8 @@ Expected<std::vector<BlockReach>> FindReach(const ReachRequest& request) {
 }
 
 Expected<std::optional<std::vector<BlockReach>>> FindAllLost(const ReachRequest& request) {
+  // What is in a chunk of a candidate's may be a block of its own.
+  if (request.region.HasPools()) return std::nullopt;
   const auto are_lost = [](const LookResult& result) {
     return std::all_of(result.reaches.begin(), result.reaches.end(),
                        [](const BlockReach& reach) { return IsLost(reach.reach); });

@@ -48,8 +48,9 @@ class EventRecorder::Rounds {
   Expected<void> CopyLive() {
     (void)records_.Window(region_.CurrentWindow());
     if (!setup_.has_blocks) return {};
-    const Expected<void> copied = region_.VisitBlocks(
-        [&](std::span<const LiveBlock> blocks) { return records_.Add(blocks); });
+    const Expected<void> copied =
+        region_.VisitBlocks([&](std::span<const LiveBlock> blocks) { return records_.Add(blocks); },
+                            RegionReader::Pools::kLeftOut);
     if (!copied) return copied;
     for (const MappingCopy& mapping : region_.Mappings()) records_.Add(mapping);
     return {};

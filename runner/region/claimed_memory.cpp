@@ -40,6 +40,14 @@ bool ClaimedMemory::Add(std::uint64_t begin, std::uint64_t bytes, std::uint64_t 
     is_possible = i < kMostAttempts;
     blocks = count_again();
   }
+  return AddToAll(blocks, is_possible);
+}
+
+bool ClaimedMemory::AddPooled(std::uint64_t blocks) {
+  return AddToAll(blocks / 4, !seen_->is_refuted.load());
+}
+
+bool ClaimedMemory::AddToAll(std::uint64_t blocks, bool is_possible) {
   blocks_ += blocks;
   if (is_possible && blocks_ > std::max(proved_, kFewOfAll)) {
     is_possible = HasMemoryFor(blocks_);

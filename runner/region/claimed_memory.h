@@ -7,8 +7,9 @@
 //   the whole process      blocks * 32 B           <= its memory, swapped out or not, + 32 MiB
 //                          blocks                  <= 2 * (allocated - freed) + 1 million
 //
-// A block has at least 32 bytes, and its allocator writes into them, or next to them. A few blocks
-// are not checked, so that small programs have no costs.
+// A block has at least 32 bytes, and its allocator writes into them, or next to them. Of a pool's
+// block, which may have one byte, the two words of its slot are the process's memory: four of those
+// count as one. A few blocks are not checked, so that small programs have no costs.
 //
 // The kernel says nothing about a process that has ended: it may have twice the blocks that it was
 // seen to have, or four millions.
@@ -41,6 +42,9 @@ class ClaimedMemory {
   [[nodiscard]] bool Add(std::uint64_t begin, std::uint64_t bytes, std::uint64_t blocks,
                          const CountAgain& count_again);
 
+  // Does the same for blocks of pools.
+  [[nodiscard]] bool AddPooled(std::uint64_t blocks);
+
   // Must be called once all of the map has been read.
   void NoteAll();
 
@@ -48,6 +52,7 @@ class ClaimedMemory {
   [[nodiscard]] bool IsMappedFor(std::uint64_t begin, std::uint64_t bytes,
                                  std::uint64_t blocks) const;
   [[nodiscard]] bool HasMemoryFor(std::uint64_t blocks) const;
+  [[nodiscard]] bool AddToAll(std::uint64_t blocks, bool is_possible);
 
   const int pid_;
   const std::uint64_t counted_;

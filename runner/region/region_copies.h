@@ -17,6 +17,8 @@ struct LiveBlock {
   std::uint64_t address = 0;
   std::uint64_t size_bytes = 0;
   AllocationKind kind = AllocationKind::kMalloc;
+  bool may_be_chunk = false;  // pools have had blocks in it
+  std::uint16_t pool = 0;     // which has given it out; 0: none
   // Where the block was allocated, by ids of the same region:
   std::uint32_t stack = 0;
   std::uint32_t window = 0;
@@ -185,7 +187,9 @@ struct RawStack {
 
 // The heap at one moment, sorted by address.
 struct HeapCopy {
-  std::vector<LiveBlock> blocks;  // all live blocks
+  std::vector<LiveBlock> blocks;  // all live blocks that count
+  // Those that do not: blocks of pools are in them. They may be blocks of a pool themselves.
+  std::vector<LiveBlock> chunks{};
   // The pages (of kHeapPageBytes) in which a block begins, or has begun. They belong to an
   // allocator.
   std::vector<std::uint64_t> pages;

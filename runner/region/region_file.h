@@ -4,10 +4,12 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "common/region_layout.h"
 #include "runner/base/descriptors.h"
 #include "runner/base/expected.h"
+#include "runner/process/entry_hooks.h"
 #include "runner/region/event_buffers.h"
 #include "runner/region/region_reader.h"
 
@@ -21,7 +23,8 @@ struct RegionOwner {
   std::uint32_t stack_depth = kDefaultStackDepth;       // the most frames that a stack has
   std::uint32_t stack_events = kDefaultStackEvents;     // the events whose stacks are recorded
   EventRequest events{};                                // whether each event is recorded, and how
-  bool counts_temporary = false;  // whether temporary blocks are counted (Totals)
+  bool counts_temporary = false;    // whether temporary blocks are counted (Totals)
+  std::vector<NamedEntry> named{};  // functions that budget files name, in the executable
 };
 
 class RegionFile {

@@ -3,9 +3,11 @@
 #include <array>
 #include <bitset>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -89,11 +91,15 @@ struct Stretch {
 
 constexpr std::uint32_t kMostPhases = ~std::uint32_t{0} >> 1;  // as many as a LiveBlock can tell
 
+// Of a pool's block, the address is its place yet.
 LiveBlock BlockOf(std::uint64_t address, const WrittenBlock& written,
                   const ContextRecord& context) {
+  const bool is_pooled = IsPoolPlace(address);
   return {.address = address,
           .size_bytes = written.size_bytes,
-          .kind = written.start.kind,
+          .kind = is_pooled ? AllocationKind::kPool : WithoutChunk(written.start.kind),
+          .may_be_chunk = IsChunkKind(written.start.kind),
+          .pool = is_pooled ? context.pool : std::uint16_t{0},
           .stack = written.start.stack,
           .window = context.window,
           .thread = context.thread,
@@ -265,8 +271,10 @@ Expected<void> RegionReader::ReadMap(Scan& scan, Use use) const {
       });
       return again.blocks();
     };
-    const bool is_possible =
-        claimed.Add(index << kChunkShift, 1ULL << kChunkShift, scan.blocks() - before, count_again);
+    const std::uint64_t first = index << kChunkShift;
+    const bool is_possible = IsPoolPlace(first) ? claimed.AddPooled(scan.blocks() - before)
+                                                : claimed.Add(first, 1ULL << kChunkShift,
+                                                              scan.blocks() - before, count_again);
     return is_possible ? Expected<void>() : InconclusiveError(DamageText());
   });
   if (read) claimed.NoteAll();
@@ -288,6 +296,37 @@ Expected<void> RegionReader::ForEachBlock(Scan& scan, Use use) const {
 }
 
 namespace {
+
+bool IsBefore(const LiveBlock& a, const LiveBlock& b) { return a.address < b.address; }
+
+// Returns whether one of the blocks of pools, which are sorted by address, is in the block.
+bool HasPooledBlockIn(const LiveBlock& block, std::span<const LiveBlock> pooled) {
+  const std::uint64_t first = block.address + (block.pool != 0 ? 1 : 0);
+  const auto found = std::lower_bound(
+      pooled.begin(), pooled.end(), first,
+      [](const LiveBlock& at, std::uint64_t address) { return at.address < address; });
+  return found != pooled.end() && found->address - block.address < block.size_bytes;
+}
+
+// Moves the chunks out of the heap's blocks, and adds the blocks of pools.
+void AddPooled(std::vector<LiveBlock> pooled, HeapCopy& heap) {
+  std::vector<LiveBlock> merged;
+  merged.reserve(heap.blocks.size() + pooled.size());
+  auto next = pooled.begin();
+  const auto add_pooled_before = [&](std::uint64_t address) {
+    for (; next != pooled.end() && next->address < address; ++next) {
+      (HasPooledBlockIn(*next, pooled) ? heap.chunks : merged).push_back(*next);
+    }
+  };
+  for (const LiveBlock& block : heap.blocks) {
+    add_pooled_before(block.address);
+    const bool is_chunk = block.may_be_chunk && HasPooledBlockIn(block, pooled);
+    (is_chunk ? heap.chunks : merged).push_back(block);
+  }
+  add_pooled_before(~std::uint64_t{0});
+  heap.blocks = std::move(merged);
+  std::stable_sort(heap.chunks.begin(), heap.chunks.end(), IsBefore);
+}
 
 constexpr std::uint64_t kWordsPerMapPage = 1024;
 constexpr std::uint64_t kPagesOfChunk = kChunkWords / kWordsPerMapPage;
@@ -379,7 +418,85 @@ Expected<std::vector<LiveBlock>> RegionReader::FindBlocks(ContextRange range,
   return found;
 }
 
+std::uint32_t RegionReader::PoolAreaCount() const {
+  return std::min(Header().pool_area_count.load(std::memory_order_acquire), kMaxPoolAreas);
+}
+
+std::unordered_map<std::uint64_t, std::uint32_t> RegionReader::PoolAreas() const {
+  std::unordered_map<std::uint64_t, std::uint32_t> areas;
+  const auto* const entries = At<std::atomic<std::uint64_t>>(region_offset::kPoolAreas);
+  for (std::uint32_t area = 0; area < PoolAreaCount(); ++area) {
+    const std::uint64_t number = entries[area].load(std::memory_order_relaxed);
+    if (number != 0) areas.emplace(number - 1, area);
+  }
+  return areas;
+}
+
+std::uint64_t RegionReader::AddressAt(std::uint64_t place) const {
+  constexpr std::uint64_t kMost = (1ULL << kAddressBits) / kPoolAreaBytes;
+  const auto* const entries = At<std::atomic<std::uint64_t>>(region_offset::kPoolAreas);
+  const std::uint64_t number =
+      entries[AreaOfPlace(place) % kMaxPoolAreas].load(std::memory_order_relaxed);
+  return (std::clamp<std::uint64_t>(number, 1, kMost) - 1) * kPoolAreaBytes + OffsetOfPlace(place);
+}
+
+Expected<std::vector<LiveBlock>> RegionReader::PoolBlocks() const {
+  std::vector<LiveBlock> blocks;
+  const Totals totals = CurrentTotals();
+  ClaimedMemory claimed(pid_, totals.allocated_blocks - totals.freed_blocks, seen_);
+  const std::uint64_t end = kPoolPlaces + PoolAreaCount() * kPoolAreaPlaces;
+  for (std::uint64_t place = kPoolPlaces; place < end; place += 1ULL << kChunkShift) {
+    const std::size_t before = blocks.size();
+    LEAKGATE_TRY(ReadChunk(place >> kChunkShift, Pages::kNow, [&](const Stretch& stretch) {
+      for (std::uint64_t at = stretch.begin; at < stretch.end; ++at) {
+        const std::uint32_t word = stretch.words.Acquire(at);
+        const auto written = IsLiveStart(word) ? stretch.words.BlockAt(at, word) : std::nullopt;
+        if (!written) continue;
+        const std::uint64_t of_block = stretch.AddressOf(at);
+        blocks.push_back(BlockOf(of_block, *written, Context(written->context)));
+        blocks.back().address = AddressAt(of_block);
+      }
+    }));
+    const std::size_t more = blocks.size() - before;
+    if (more != 0 && !claimed.AddPooled(more)) return InconclusiveError(DamageText());
+  }
+  std::sort(blocks.begin(), blocks.end(), IsBefore);
+  return blocks;
+}
+
+Expected<std::vector<LiveBlock>> RegionReader::Settled(std::vector<LiveBlock> blocks) const {
+  if (PoolAreaCount() == 0) return blocks;
+  bool has_any = false;
+  for (LiveBlock& block : blocks) {
+    if (IsPoolPlace(block.address)) block.address = AddressAt(block.address);
+    has_any = has_any || block.pool != 0 || block.may_be_chunk;
+  }
+  if (!has_any) return blocks;
+  LEAKGATE_TRY_ASSIGN(const std::vector<LiveBlock> pooled, PoolBlocks());
+  std::erase_if(blocks, [&](const LiveBlock& block) {
+    return (block.pool != 0 || block.may_be_chunk) && HasPooledBlockIn(block, pooled);
+  });
+  std::sort(blocks.begin(), blocks.end(), IsBefore);
+  return blocks;
+}
+
 Expected<std::vector<LiveSum>> RegionReader::SumBlocks() const {
+  if (PoolAreaCount() != 0) {
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Amount> sums;
+    LEAKGATE_TRY(VisitBlocks([&](std::span<const LiveBlock> blocks) -> Expected<void> {
+      for (const LiveBlock& block : blocks) {
+        sums[{block.stack, block.window, block.allowance}] +=
+            Amount{static_cast<std::int64_t>(block.size_bytes), 1};
+      }
+      return {};
+    }));
+    std::vector<LiveSum> found;
+    found.reserve(sums.size());
+    for (const auto& [key, amount] : sums) {
+      found.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), amount});
+    }
+    return found;
+  }
   return ReadQuickly(*this, [&](LiveScan& scan) -> Expected<std::vector<LiveSum>> {
     std::unordered_map<std::uint64_t, Amount> sums;  // by stack and context
     Amount* last = nullptr;
@@ -406,9 +523,16 @@ Expected<std::vector<LiveBlock>> RegionReader::StillLive(std::span<const LiveBlo
   std::vector<LiveBlock> live;
   std::optional<LiveChunk> chunk;
   std::uint64_t index = ~std::uint64_t{0};
+  const std::unordered_map<std::uint64_t, std::uint32_t> areas = PoolAreas();
   for (const LiveBlock& block : blocks) {
-    if (block.address >> kChunkShift != index) {
-      index = block.address >> kChunkShift;
+    std::uint64_t place = block.address;
+    if (block.pool != 0) {
+      const auto area = areas.find(block.address / kPoolAreaBytes);
+      if (area == areas.end()) continue;
+      place = PlaceInArea(area->second, block.address % kPoolAreaBytes);
+    }
+    if (place >> kChunkShift != index) {
+      index = place >> kChunkShift;
       chunk.reset();
       const std::uint32_t entry = ChunkAt(index);
       if (entry != 0) {
@@ -417,15 +541,17 @@ Expected<std::vector<LiveBlock>> RegionReader::StillLive(std::span<const LiveBlo
     }
     if (!chunk) continue;
     const LiveWords words(chunk->mapping->data());
-    const std::uint64_t at = WordsBefore(block.address & ((1ULL << kChunkShift) - 1));
+    const std::uint64_t at = WordsBefore(place & ((1ULL << kChunkShift) - 1));
     const auto written = words.BlockAt(at, words.Acquire(at));
     if (!written) continue;
-    const LiveBlock now = BlockOf(block.address, *written, Context(written->context));
+    const LiveBlock now = BlockOf(place, *written, Context(written->context));
     const bool is_same = now.stack == block.stack && now.window == block.window &&
                          now.size_bytes == block.size_bytes;
-    if (is_same) live.push_back(block);
+    if (!is_same) continue;
+    live.push_back(block);
+    live.back().may_be_chunk = now.may_be_chunk;
   }
-  return live;
+  return Settled(std::move(live));
 }
 
 Expected<std::optional<LiveBlock>> RegionReader::BlockBefore(std::uint64_t address) const {
@@ -562,50 +688,86 @@ Expected<std::vector<LiveBlock>> RegionReader::LiveBlocks(std::uint32_t window) 
   const bool has_all = count.threads == 1 && !near.empty() && count.blocks == near.size();
   if (has_all && count == count_now()) {
     chunks_->SearchFirst(PagesAround(near));
-    return near;
+    return Settled(std::move(near));
   }
 
   LEAKGATE_TRY_ASSIGN(std::vector<LiveBlock> found, FindBlocks(contexts, count.blocks, is_wanted));
   chunks_->SearchFirst(PagesAround(found));
-  return found;
+  return Settled(std::move(found));
 }
 
 Expected<std::vector<LiveBlock>> RegionReader::LiveBlocks(const MeasuringWindowCopy& window) const {
-  return FindBlocks({0, kMaxContexts - 1}, 0, [&](const LiveBlock& block) {
-    return block.phase >= window.first_phase && block.phase < window.end_phase &&
-           (window.thread == 0 || window.thread == block.thread);
-  });
+  LEAKGATE_TRY_ASSIGN(std::vector<LiveBlock> found,
+                      FindBlocks({0, kMaxContexts - 1}, 0, [&](const LiveBlock& block) {
+                        return block.phase >= window.first_phase &&
+                               block.phase < window.end_phase &&
+                               (window.thread == 0 || window.thread == block.thread);
+                      }));
+  return Settled(std::move(found));
 }
 
-Expected<void> RegionReader::VisitBlocks(const UseBlocks& use) const {
+Expected<void> RegionReader::VisitBlocks(const UseBlocks& use, Pools pools) const {
   constexpr std::size_t kBatch = 8192;
+  std::vector<LiveBlock> pooled;
+  if (pools == Pools::kVisited) {
+    LEAKGATE_TRY_ASSIGN(pooled, PoolBlocks());
+  }
+  auto next = pooled.begin();
   std::vector<LiveBlock> batch;
   batch.reserve(kBatch);
   Expected<void> outcome;
+  const auto add = [&](const LiveBlock& block) {
+    if (!outcome) return;
+    batch.push_back(block);
+    if (batch.size() < kBatch) return;
+    outcome = use(batch);
+    batch.clear();
+  };
+  const auto add_pooled_before = [&](std::uint64_t address) {
+    for (; next != pooled.end() && next->address < address; ++next) {
+      if (!HasPooledBlockIn(*next, pooled)) add(*next);
+    }
+  };
   const auto scan = [&](const Stretch& stretch) {
     for (std::uint64_t i = stretch.begin; i < stretch.end && outcome; ++i) {
       const auto written = stretch.words.BlockAt(i, stretch.words.Acquire(i));
       if (!written) continue;
-      batch.push_back(BlockOf(stretch.AddressOf(i), *written, Context(written->context)));
-      if (batch.size() < kBatch) continue;
-      outcome = use(batch);
-      batch.clear();
+      const LiveBlock block = BlockOf(stretch.AddressOf(i), *written, Context(written->context));
+      add_pooled_before(block.address);
+      if (!block.may_be_chunk || !HasPooledBlockIn(block, pooled)) add(block);
     }
   };
   const Expected<void> scanned = ForEachChunk([&](std::uint64_t index, std::uint32_t chunk) {
+    if (IsPoolPlace(index << kChunkShift)) return outcome;
     Expected<void> done = ForEachStretch(index, chunk, scan);
     return done ? outcome : done;
   });
   if (!scanned) return scanned;
+  add_pooled_before(~std::uint64_t{0});
+  if (!outcome) return outcome;
   return batch.empty() ? Expected<void>() : use(batch);
 }
 
-// A page that lies wholly within a live block is not returned, because the block is not a root.
+// Blocks of pools are the last ones, since their places are behind all addresses that programs
+// have. A page that lies wholly within a live block is not returned, because the block is not a
+// root.
 Expected<HeapCopy> RegionReader::CopyHeap() const {
   return ReadQuickly(*this, [&](LiveScan& scan) -> Expected<HeapCopy> {
     HeapCopy heap;
     heap.blocks.reserve(EstimateBlockCount());
+    std::vector<LiveBlock> pooled;
     const auto read = [&](const Stretch& stretch) {
+      if (IsPoolPlace(stretch.chunk_address)) {
+        scan.ForEachWord(
+            stretch, stretch.begin, stretch.end,
+            [&](std::uint64_t at, std::uint32_t word) -> std::optional<std::uint64_t> {
+              const auto written = stretch.words.BlockAt(at, word);
+              if (!written) return std::nullopt;
+              pooled.push_back(BlockOf(stretch.AddressOf(at), *written, Context(written->context)));
+              return written->size_bytes;
+            });
+        return;
+      }
       for (std::uint64_t page = stretch.begin; page < stretch.end;) {
         const std::uint64_t within = scan.WordsPassed(stretch, page);
         if (within >= kWordsPerHeapPage) {
@@ -635,6 +797,11 @@ Expected<HeapCopy> RegionReader::CopyHeap() const {
       }
     };
     LEAKGATE_TRY(ReadMap(scan, read));
+    if (!pooled.empty()) {
+      for (LiveBlock& block : pooled) block.address = AddressAt(block.address);
+      std::sort(pooled.begin(), pooled.end(), IsBefore);
+      AddPooled(std::move(pooled), heap);
+    }
     constexpr std::size_t kMany = 200'000;  // a caller of so many needs the memory
     if (heap.blocks.size() > kMany) chunks_->ReleasePages();
     return heap;

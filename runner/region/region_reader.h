@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "common/region_layout.h"
@@ -84,6 +85,10 @@ class RegionReader {
   [[nodiscard]] std::vector<bool> IgnoredAllowances() const;
   // Returns the memory that the code has declared to have pointers.
   [[nodiscard]] std::vector<KeptRange> RootRegions() const;
+  // Whether there has been any block of a pool.
+  [[nodiscard]] bool HasPools() const { return PoolAreaCount() != 0; }
+  // Returns the name that the program's code has given a pool; empty if there is none.
+  [[nodiscard]] std::string PoolName(std::uint32_t id) const;
   [[nodiscard]] std::uint32_t MeasuringWindowCount() const;
   [[nodiscard]] MeasuringWindowCopy MeasuringWindow(std::uint32_t id) const;
 
@@ -121,7 +126,7 @@ class RegionReader {
   // The functions below read the live map. It is far larger than the tables, so it is mapped chunk
   // by chunk, and all of them fail if the address space is too small, or if the map claims more
   // than the process can have (linux/claimed_memory.h). Blocks are sorted by address. They throw
-  // TimeIsUp.
+  // TimeIsUp. A block with live blocks of a pool in it is left out, unless something else is said.
 
   // The live blocks that were allocated in `window`.
   [[nodiscard]] Expected<std::vector<LiveBlock>> LiveBlocks(std::uint32_t window) const;
@@ -145,8 +150,11 @@ class RegionReader {
 
   // Calls `use` with the live blocks of all windows, some thousands at a time, so that the memory
   // used does not depend on their number. Stops at the first error of `use`, and returns it.
+  // With kLeftOut, chunks are visited in the place of the blocks of pools that are in them.
   using UseBlocks = std::function<Expected<void>(std::span<const LiveBlock> blocks)>;
-  [[nodiscard]] Expected<void> VisitBlocks(const UseBlocks& use) const;
+  enum class Pools { kVisited, kLeftOut };
+  [[nodiscard]] Expected<void> VisitBlocks(const UseBlocks& use,
+                                           Pools pools = Pools::kVisited) const;
 
   // Releases the memory that reading has mapped. It is mapped again when it is read.
   void ReleasePages() const;
@@ -161,6 +169,18 @@ class RegionReader {
 
  private:
   [[nodiscard]] std::vector<FreedByCopy> TalliesAt(std::uint64_t offset) const;
+  // How many areas have had blocks of pools.
+  [[nodiscard]] std::uint32_t PoolAreaCount() const;
+  // Returns the numbers of the areas, by the addresses that they have, divided by kPoolAreaBytes.
+  [[nodiscard]] std::unordered_map<std::uint64_t, std::uint32_t> PoolAreas() const;
+  // Returns the address that a place of the live map stands for (common/pool_places.h).
+  [[nodiscard]] std::uint64_t AddressAt(std::uint64_t place) const;
+  // Returns the live blocks of pools, sorted by address, also those with blocks of another pool in
+  // them.
+  [[nodiscard]] Expected<std::vector<LiveBlock>> PoolBlocks() const;
+  // Turns places of the live map into addresses, and leaves out the blocks that have live blocks of
+  // a pool in them.
+  [[nodiscard]] Expected<std::vector<LiveBlock>> Settled(std::vector<LiveBlock> blocks) const;
   RegionReader(const UniqueFd& fd, Mapping mapping);
 
   template <typename T>

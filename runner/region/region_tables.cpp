@@ -109,6 +109,11 @@ AllowanceCopy RegionReader::Allowance(std::uint32_t id) const {
   return copy;
 }
 
+std::string RegionReader::PoolName(std::uint32_t id) const {
+  if (id == 0 || id >= kMaxPools) return {};
+  return Text(CopyOf(&At<PoolRecord>(region_offset::kPools)[id].name));
+}
+
 std::uint32_t RegionReader::MeasuringWindowCount() const {
   return LoadCount(Header().measuring_window_count, kMaxMeasuringWindows);
 }

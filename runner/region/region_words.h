@@ -32,6 +32,7 @@ struct WordTable<AllocationKind> {
       Named{AllocationKind::kMappedFile, "mapped file"},
       Named{AllocationKind::kMappedShared, "shared memory"},
       Named{AllocationKind::kThreadStack, "thread stack"},
+      Named{AllocationKind::kPool, "pool"},
   };
 };
 
@@ -64,6 +65,7 @@ struct WordTable<DropReason> {
       Named{DropReason::kMappingTableFull, "mapping_table_full"},
       Named{DropReason::kMeasuringWindowTableFull, "measuring_window_table_full"},
       Named{DropReason::kMissedFree, "missed_free"},
+      Named{DropReason::kPoolTableFull, "pool_table_full"},
   };
 };
 

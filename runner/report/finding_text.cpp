@@ -298,7 +298,7 @@ std::string BytesWithSign(std::int64_t bytes) {
 
 std::string_view NounOf(AllocationKind kind) {
   if (kind == AllocationKind::kThreadStack) return "thread";
-  return kind >= AllocationKind::kMapped ? "mapping" : "block";
+  return IsMapped(kind) ? "mapping" : "block";
 }
 
 // Returns " by 1 block each time", " by 1 to 3 blocks each time" or " by 64 B each time"; an empty

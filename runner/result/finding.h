@@ -86,7 +86,9 @@ struct Finding {
   friend bool operator==(const Finding&, const Finding&) = default;
 };
 
-[[nodiscard]] inline bool IsMapped(AllocationKind kind) { return kind >= AllocationKind::kMapped; }
+[[nodiscard]] inline bool IsMapped(AllocationKind kind) {
+  return kind >= AllocationKind::kMapped && kind <= AllocationKind::kThreadStack;
+}
 // Returns true if its blocks are mappings.
 [[nodiscard]] inline bool IsMapped(const Finding& finding) { return IsMapped(finding.kind); }
 [[nodiscard]] inline bool IsUsers(const Finding& finding) { return finding.framework_rule.empty(); }

@@ -8,6 +8,7 @@
 #include "runner/base/time_limit.h"
 #include "runner/report/failure_text.h"
 #include "runner/run/free_memory.h"
+#include "runner/run/named_allocators.h"
 #include "runner/run/preparation.h"
 
 namespace leakgate {
@@ -254,6 +255,8 @@ Expected<std::unique_ptr<JudgedProcess>> Generations::Trace(RegionOwner owner,
                                                             const ChildProcess* child) {
   owner.stack_depth = stack_depth_;
   owner.counts_temporary = surroundings_.budgets.LimitsTemporary();
+  LEAKGATE_TRY_ASSIGN(owner.named,
+                      FindNamedAllocators(ProgramFileOf(owner.pid), surroundings_.budgets.Files()));
   LEAKGATE_TRY_ASSIGN(auto region, RegionFile::Create(owner));
   ImageJudging judging{.surroundings = surroundings_,
                        .mutex = judging_,

@@ -7,6 +7,7 @@
 #include "runner/budget/read_budget.h"
 #include "runner/process/process_image.h"
 #include "runner/result/gtest_flags.h"
+#include "runner/run/named_allocators.h"
 #include "runner/run/test_listing.h"
 #include "runner/run/told_quantities.h"
 
@@ -76,6 +77,7 @@ Expected<Preparation> Prepare(const RunRequest& request) {
   std::vector<TestId> tests;
   for (const auto& [name, source] : sources) tests.push_back({name, source.file});
   LEAKGATE_TRY(budgets.Check(tests));
+  LEAKGATE_TRY(RequireNamedAllocators(program, budgets.Files()));
   return Preparation{program, linked, std::move(sources), std::move(budgets)};
 }
 

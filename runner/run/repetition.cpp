@@ -24,6 +24,7 @@
 #include "runner/run/framework_arguments.h"
 #include "runner/run/iteration_counts.h"
 #include "runner/run/launched_program.h"
+#include "runner/run/named_allocators.h"
 #include "runner/run/process_memory_use.h"
 
 namespace leakgate {
@@ -76,10 +77,13 @@ class CountedImages {
       : setup_(setup), request_(request), at_end_(std::move(at_end)) {}
 
   int RegionFor(int pid) {
+    auto named = FindNamedAllocators(ProgramFileOf(pid), setup_.prepared.budgets.Files());
+    if (!named) return -1;
     auto region = RegionFile::Create({.pid = pid,
                                       .generation = static_cast<std::uint32_t>(images_.size()) + 1,
                                       .boundaries = BoundariesOf(setup_.prepared.linked),
-                                      .stack_depth = setup_.request.stack_depth});
+                                      .stack_depth = setup_.request.stack_depth,
+                                      .named = *std::move(named)});
     if (!region) return -1;
     const CountDescriptors descriptors = request_.call_sites.contains(kDescriptorsKey)
                                              ? CountDescriptors::kYes

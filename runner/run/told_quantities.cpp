@@ -7,6 +7,7 @@
 
 #include "runner/base/path_text.h"
 #include "runner/budget/applied_budget.h"
+#include "runner/symbols/named_functions.h"
 
 namespace leakgate {
 namespace {
@@ -76,6 +77,9 @@ Expected<void> RefuseUntoldIn(const BudgetFile& file) {
   if (found) return NotTold(PlaceIn(file, found->line), Word(found->quantity));
   if (!file.processes.empty() && !FollowsProcesses()) {
     return NotTold(PlaceIn(file, file.processes.front().line), "processes");
+  }
+  if (!file.allocators.empty() && !FindsNamedFunctions()) {
+    return NotTold(PlaceIn(file, file.allocators.front().line), "allocators");
   }
   if (file.thread_scope == ThreadScope::kTest && !KnowsThreadStarts()) {
     return NotTold(PathText(file.path), "threads");

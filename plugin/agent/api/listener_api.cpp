@@ -4,6 +4,7 @@
 
 #include "leakgate/agent.h"
 #include "plugin/agent/api/boundary.h"
+#include "plugin/agent/record/pools.h"
 #include "plugin/agent/record/recorder.h"
 #include "plugin/agent/windows/allowances.h"
 #include "plugin/agent/windows/measuring_windows.h"
@@ -168,10 +169,33 @@ void AnnounceEnd() {
   if (IsTracing() && !MayHaveLostStatics()) AnnounceProcessEnd();
 }
 
-const LeakgateAgent kAgent = {LEAKGATE_AGENT_VERSION, AttachListener,   Open,         Close,
-                              EndIterationOf,         BeginAllowanceOf, EndAllowance, Expect,
-                              OpenMeasuring,          MeasureOf,        EndMeasuring, TakeSnapshot,
-                              MarkRecording,          AnnounceEnd};
+unsigned CreatePoolOf(const char* name) {
+  return CreatePool(ViewOf(name), LEAKGATE_CALLER_FRAME());
+}
+
+void AllocateIn(unsigned pool, const void* block, unsigned long long bytes) {
+  AllocateInPool(pool, block, static_cast<std::size_t>(bytes), LEAKGATE_CALLER_FRAME());
+}
+
+const LeakgateAgent kAgent = {LEAKGATE_AGENT_VERSION,
+                              AttachListener,
+                              Open,
+                              Close,
+                              EndIterationOf,
+                              BeginAllowanceOf,
+                              EndAllowance,
+                              Expect,
+                              OpenMeasuring,
+                              MeasureOf,
+                              EndMeasuring,
+                              TakeSnapshot,
+                              MarkRecording,
+                              AnnounceEnd,
+                              CreatePoolOf,
+                              AllocateIn,
+                              FreeInPool,
+                              ResetPool,
+                              DestroyPool};
 
 }  // namespace
 

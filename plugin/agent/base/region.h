@@ -45,6 +45,10 @@ struct Region {
   MeasuringWindowRecord* measuring_windows() const {
     return &At<MeasuringWindowRecord>(region_offset::kMeasuringWindows);
   }
+  PoolRecord* pools() const { return &At<PoolRecord>(region_offset::kPools); }
+  std::atomic<std::uint64_t>* pool_areas() const {
+    return &At<std::atomic<std::uint64_t>>(region_offset::kPoolAreas);
+  }
   StackNode* stacks() const { return &At<StackNode>(region_offset::kStacks); }
   Tally* freed_by() const { return &At<Tally>(region_offset::kFreedBy); }
   Tally* allocated_by() const { return &At<Tally>(region_offset::kAllocatedBy); }

@@ -95,6 +95,11 @@ class LiveMap {
     return slot[0].load(std::memory_order_relaxed) == 0 && !IsLiveStart(rest) &&
            DecodeRest(rest).context != 0;
   }
+  // Returns whether pools have had blocks in the live block (pools.h).
+  static bool IsChunkAt(Slot slot) {
+    const std::uint32_t start = slot[0].load(std::memory_order_relaxed);
+    return IsLiveStart(start) && IsChunkKind(DecodeStart(start).kind);
+  }
   // Corrects the kind of a block. REQUIRES: IsLiveAt(slot).
   static void SetKind(Slot slot, AllocationKind kind) {
     const LiveStart start = DecodeStart(slot[0].load(std::memory_order_relaxed));
@@ -110,7 +115,7 @@ class LiveMap {
   static LiveRecord Read(Slot slot) {
     const LiveStart start = DecodeStart(slot[0].load(std::memory_order_relaxed));
     const LiveRest rest = RestAt(slot);
-    return {SizeAt(slot, rest), start.stack, rest.context, start.kind};
+    return {SizeAt(slot, rest), start.stack, rest.context, WithoutChunk(start.kind)};
   }
   static LiveRest RestAt(Slot slot) { return DecodeRest(slot[1].load(std::memory_order_relaxed)); }
   static std::uint64_t SizeAt(Slot slot, const LiveRest& rest) {

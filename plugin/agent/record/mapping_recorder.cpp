@@ -4,6 +4,7 @@
 #include "plugin/agent/arch/processor.h"
 #include "plugin/agent/host/host_functions.h"
 #include "plugin/agent/host/on_switch.h"
+#include "plugin/agent/record/pools.h"
 #include "plugin/agent/windows/windows.h"
 
 #include LEAKGATE_ARCH(memory)
@@ -77,6 +78,7 @@ void AfterMapping(AddressRange range, MappingNature nature, const CallerFrame& c
 TakenMappings BeforeUnmapping(AddressRange range) {
   const RecordingGuard guard;
   SettleWindows(guard);
+  if (HasPooled()) FreePooledIn(guard, range.begin, range.end);
   const TakenMappings taken = g_mappings.Take(range);
   // This comes before the kernel's work: another thread may map something there next.
   if (!taken.empty()) NoteEvent(guard, OtherEvent::kUnmap, 0, range);

@@ -5,6 +5,7 @@
 #include "common/system.h"
 #include "plugin/agent/arch/call_on_stack.h"
 #include "plugin/agent/host/host_functions.h"
+#include "plugin/agent/record/pools.h"
 #include "plugin/agent/record/stack_table.h"
 #include "plugin/agent/windows/phases.h"
 #include "plugin/agent/windows/windows.h"
@@ -81,25 +82,11 @@ bool IsInStatic(const ThreadState& thread, std::uint32_t window) {
   return false;
 }
 
-// Counts a drop and returns 0 if the table is full.
-std::uint32_t AddContext(const ContextRecord& context) {
-  std::atomic<std::uint32_t>& count = g_region.header().context_count;
-  const std::uint32_t id = count.fetch_add(1, std::memory_order_relaxed);
-  const bool is_full = id >= kMaxContexts;
-  if (is_full) count.store(kMaxContexts, std::memory_order_relaxed);
-  if (is_full || !MakeRoom(&g_region.contexts()[id], sizeof(ContextRecord))) {
-    g_region.Drop(DropReason::kContextTableFull);
-    return 0;
-  }
-  // Published by the release of the first start word that leads here.
-  g_region.contexts()[id] = context;
-  return id;
-}
-
 std::uint32_t MakeContext(const Charge& charge, const ThreadState& thread, bool is_static) {
   return AddContext({.window = charge.window,
                      .thread = static_cast<std::uint16_t>(thread.thread),
                      .is_static = static_cast<std::uint16_t>(is_static ? 1 : 0),
+                     .pool = 0,
                      .allowance = thread.allowance,
                      .phase = charge.phase});
 }
@@ -248,6 +235,9 @@ void Insert(Recording recording, void* block, const LiveRecord& record) {
     if (RecordsEvents()) NoteFree(EventThreadOf(recording.thread()), AddressOf(block));
     CountFree(shard, ChargeOf(before), before.size_bytes, before.stack);
     if (TakesStacksOf(kStacksOfFree)) CountFreedBy(kNoStack, before.size_bytes);
+    if (LiveMap::IsChunkAt(slot)) {
+      FreePooledIn(recording, AddressOf(block), AddressOf(block) + before.size_bytes);
+    }
   }
   if (RecordsEvents()) {
     NoteAllocation(EventThreadOf(recording.thread()), {AddressOf(block), record.size_bytes,
@@ -328,6 +318,26 @@ void PlantLeak(Recording recording, std::uint32_t stack) {
 }
 
 }  // namespace
+
+std::uint32_t AddContext(const ContextRecord& context) {
+  std::atomic<std::uint32_t>& count = g_region.header().context_count;
+  const std::uint32_t id = count.fetch_add(1, std::memory_order_relaxed);
+  const bool is_full = id >= kMaxContexts;
+  if (is_full) count.store(kMaxContexts, std::memory_order_relaxed);
+  if (is_full || !MakeRoom(&g_region.contexts()[id], sizeof(ContextRecord))) {
+    g_region.Drop(DropReason::kContextTableFull);
+    return 0;
+  }
+  // Published by the release of the first start word that leads here.
+  g_region.contexts()[id] = context;
+  return id;
+}
+
+void CountFreed(Recording recording, const LiveRecord& record) {
+  // A block of the current window is counted without a lock, whichever thread frees it.
+  MoveToCurrentWindow(recording.thread());
+  (void)CountFree(*recording.thread().shard, ChargeOf(record), record.size_bytes, record.stack);
+}
 
 bool CanRecord() {
   // Tracing may have been disabled since the interposed function tested it: the region may have
@@ -580,7 +590,9 @@ std::optional<FreedBlock> RecordFree(void* block, const FreeCall& call) {
       ShowReallocated(*t_thread.state->shard, block, freed.record.size_bytes);
     }
     NoteFreeEvent(guard, block, freed.freed_by);
+    const bool is_chunk = LiveMap::IsChunkAt(slot);
     LiveMap::Clear(slot);
+    if (is_chunk) FreePooledIn(guard, AddressOf(block), AddressOf(block) + freed.record.size_bytes);
     // A block of the current window is counted without a lock, whichever thread frees it.
     MoveToCurrentWindow(*t_thread.state);
     freed.counted = CountFree(*t_thread.state->shard, ChargeOf(freed.record),

@@ -182,6 +182,12 @@ bool RecordFreeInWindow(void* block, FreeKind kind);
 // none left. Settles windows.
 [[nodiscard]] std::uint32_t ContextNow(Recording recording);
 
+// Adds a context to the region's. Counts a drop and returns 0 if the table is full.
+[[nodiscard]] std::uint32_t AddContext(const ContextRecord& context);
+
+// Counts the free of a block that was taken out of the map.
+void CountFreed(Recording recording, const LiveRecord& record);
+
 // Takes a live block out of the map, as if it were freed now. Its free, which comes later, is
 // neither recorded nor considered a second one. REQUIRES: `slot` is that of `block`, which this
 // thread is about to free.

@@ -9,6 +9,7 @@
 #include "plugin/agent/host/host_functions.h"
 #include "plugin/agent/linux/page_protections.h"
 #include "plugin/agent/linux/syscall.h"
+#include "plugin/agent/start/named_calls.h"
 #include "plugin/agent/start/redirected_calls.h"
 
 namespace leakgate::agent {
@@ -16,11 +17,30 @@ namespace {
 
 constinit bool g_are_hooked = false;  // forked children inherit the hooks
 
+// What the hook's slot is to have.
+struct Slot {
+  void* pushed;
+  void* code;
+};
+
 void* FunctionOf(const EntryHook& hook) {
-  const char* const name = kHookedFunctions[hook.function % kHookedFunctionCount];
+  const char* const name = kHookedFunctions[hook.function];
   void* const function = AgentsFunction(name);
   return function != nullptr ? function
                              : HookAllocatorCall(name, reinterpret_cast<void*>(hook.moved));
+}
+
+Slot SlotOf(const EntryHooks& hooks, const EntryHook& hook) {
+  if (hook.function >= kHookedFunctionCount) {
+    const auto number =
+        static_cast<std::uint32_t>((hook.function - kHookedFunctionCount) % EntryHooks::kMostNamed);
+    NamedCallPlace& place = PlaceOfNamedCall(number);
+    place = {hook.moved, hooks.named[number]};
+    return {&place, CodeThatCallsNamed()};
+  }
+  void* const function = FunctionOf(hook);
+  // Left as it was.
+  return {function != nullptr ? function : reinterpret_cast<void*>(hook.moved), CodeThatEnters()};
 }
 
 bool MapHooks(const EntryHooks& hooks) {
@@ -33,11 +53,8 @@ bool MapHooks(const EntryHooks& hooks) {
   for (std::uint32_t i = 0; i < hooks.count; ++i) {
     const EntryHook& hook = hooks.hooks[i];
     if (hook.patch_bytes == 0) continue;
-    void* const function = FunctionOf(hook);
-    // Left as it was.
-    void* const target = function != nullptr ? function : reinterpret_cast<void*>(hook.moved);
-    void* const slots[] = {target, CodeThatEnters()};
-    std::memcpy(reinterpret_cast<void*>(hook.slot), slots, sizeof(slots));
+    const Slot slot = SlotOf(hooks, hook);
+    std::memcpy(reinterpret_cast<void*>(hook.slot), &slot, sizeof(slot));
   }
   __builtin___clear_cache(static_cast<char*>(at), static_cast<char*>(at) + hooks.code_bytes);
   return !IsError(RawSyscall(SYS_mprotect, Word(at), sizeof(hooks.code), PROT_READ | PROT_EXEC));
@@ -55,7 +72,7 @@ bool HookEntries() {
   g_are_hooked = true;
   // Before the first change: should a later one fail, what has been led to the agent comes back to
   // the program's own functions.
-  UseHookedFunctions(hooks);
+  if (hooks.has_allocator != 0) UseHookedFunctions(hooks);
   for (std::uint32_t i = 0; i < hooks.count; ++i) {
     const EntryHook& hook = hooks.hooks[i];
     const bool is_other_name = hook.patch_bytes == 0;

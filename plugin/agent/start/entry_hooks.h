@@ -1,5 +1,5 @@
-// Leads the functions of an allocator in the program's own executable to the agent
-// (common/entry_hooks.h).
+// Leads functions of the program's own executable to the agent: those of an allocator, and those
+// that budget files name (common/entry_hooks.h).
 #pragma once
 
 namespace leakgate::agent {

@@ -198,6 +198,14 @@ WindowSum SumPhases(std::uint32_t first, std::uint32_t end) {
   });
 }
 
+std::uint64_t SumPooled() {
+  std::uint64_t bytes = 0;
+  for (std::uint32_t i = 0; i < ShardCount(); ++i) {
+    bytes += g_region.shards()[i].pooled_bytes.load(std::memory_order_relaxed);
+  }
+  return bytes;
+}
+
 // All frees are read after all allocations: so the live amount by these totals was never more than
 // at one moment in between.
 Totals SumTotals() {

@@ -27,6 +27,8 @@ struct WindowSum {
 // A block that stays live during the call is counted, whatever other threads do.
 [[nodiscard]] WindowSum SumWindow(std::uint32_t window);
 [[nodiscard]] Totals SumTotals();
+// How many bytes of blocks of pools are live. The chunks that they are in are live, too.
+[[nodiscard]] std::uint64_t SumPooled();
 
 // Sums the phases from `first` to less than `end`.
 [[nodiscard]] WindowSum SumPhases(std::uint32_t first, std::uint32_t end);
@@ -75,9 +77,11 @@ inline void RemoveBlock(Tally& tally, std::uint64_t size_bytes) {
 void NotePeak(CounterShard& shard);
 void RaisePeak(std::uint32_t window, std::uint64_t live_bytes);
 
-// Never more than were live: see SumTotals. More may have been freed meanwhile than was live.
+// Never more than were live: see SumTotals. More may have been freed meanwhile than was live. What
+// pools have given out is in blocks that count already.
 inline std::uint64_t LiveBytes(const Totals& totals) {
-  const auto live = static_cast<std::int64_t>(totals.allocated_bytes - totals.freed_bytes);
+  const auto live =
+      static_cast<std::int64_t>(totals.allocated_bytes - totals.freed_bytes - SumPooled());
   return live > 0 ? static_cast<std::uint64_t>(live) : 0;
 }
 

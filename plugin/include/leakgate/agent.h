@@ -10,14 +10,15 @@ extern "C" {
 #endif
 
 /* The version of this header, and the versions from which on there are windows, allowances,
- * measuring windows, marks and the program's end. Ask for no newer one than you need: an agent may
- * be older than this header. */
-#define LEAKGATE_AGENT_VERSION 5u
+ * measuring windows, marks, the program's end and pools. Ask for no newer one than you need: an
+ * agent may be older than this header. */
+#define LEAKGATE_AGENT_VERSION 6u
 #define LEAKGATE_AGENT_WITH_WINDOWS 1u
 #define LEAKGATE_AGENT_WITH_ALLOWANCES 2u
 #define LEAKGATE_AGENT_WITH_MEASURING 3u
 #define LEAKGATE_AGENT_WITH_MARKS 4u
 #define LEAKGATE_AGENT_WITH_END 5u
+#define LEAKGATE_AGENT_WITH_POOLS 6u
 #define LEAKGATE_AGENT_SYMBOL "leakgate_agent"
 
 enum { LEAKGATE_WINDOW_SUITE = 2, LEAKGATE_WINDOW_TEST = 3 };
@@ -119,6 +120,14 @@ typedef struct LeakgateAgent {
   /* This is there since version 5. Says that the program ends, and that no destructor of a static
    * object has run yet. Waits for the runner. Only the first call counts. */
   void (*announce_end)(void);
+
+  /* This and all below are there since version 6: see leakgate/pool.h. Returns the pool's number,
+   * or 0 if nothing records it. */
+  unsigned (*create_pool)(const char* name);
+  void (*allocate_in_pool)(unsigned pool, const void* block, unsigned long long bytes);
+  void (*free_in_pool)(unsigned pool, const void* block);
+  void (*reset_pool)(unsigned pool);
+  void (*destroy_pool)(unsigned pool);
 } LeakgateAgent;
 
 /* Returns null if this process is not traced, or if the agent is older than `version`. Later

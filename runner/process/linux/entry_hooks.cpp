@@ -24,10 +24,11 @@
 namespace leakgate {
 namespace {
 
-// An allocator's function, at the address that its file says.
+// An allocator's function, or one that is named, at the address that its file says.
 struct AllocatorFunction {
-  std::set<std::uint32_t>
-      names;  // in kHookedFunctions; calls by all of them go where the first's do
+  // In kHookedFunctions, or behind that of a named one; calls by all of them go where the first's
+  // do.
+  std::set<std::uint32_t> names;
   std::uint64_t bytes = 0;
 };
 using AllocatorFunctions = std::map<std::uint64_t, AllocatorFunction>;  // by address
@@ -112,12 +113,53 @@ bool HasMalloc(const AllocatorFunctions& functions) {
   });
 }
 
+// Adds the named functions. One that is the allocator's is led to the agent by that name.
+Expected<void> AddNamed(const std::vector<NamedEntry>& named, AllocatorFunctions& functions,
+                        EntryHooks& hooks) {
+  std::uint32_t count = 0;
+  for (const NamedEntry& entry : named) {
+    AllocatorFunction& function = functions[entry.address];
+    if (!function.names.empty()) continue;
+    if (count == EntryHooks::kMostNamed) {
+      return InconclusiveError(
+          fmt::format("budget files name more than {} functions in \"allocators\"; name fewer",
+                      EntryHooks::kMostNamed));
+    }
+    hooks.named[count] = entry.spec;
+    function.names.insert(static_cast<std::uint32_t>(kHookedFunctionCount) + count++);
+    function.bytes = entry.size_bytes;
+  }
+  return {};
+}
+
+std::string NameOf(std::uint64_t address, const AllocatorFunction& function,
+                   const std::vector<NamedEntry>& named) {
+  const std::uint32_t first = *function.names.begin();
+  if (first < kHookedFunctionCount) return kHookedFunctions[first];
+  const auto found = std::find_if(named.begin(), named.end(), [address](const NamedEntry& entry) {
+    return entry.address == address;
+  });
+  return found == named.end() ? "" : found->name;
+}
+
+// Returns what is to be hooked: nothing if there is nothing.
+Expected<AllocatorFunctions> FunctionsToHook(const Executable& program,
+                                             const std::vector<NamedEntry>& named,
+                                             EntryHooks& hooks) {
+  LEAKGATE_TRY_ASSIGN(AllocatorFunctions functions, program.FindFunctions());
+  hooks.has_allocator = HasMalloc(functions) ? 1 : 0;
+  if (hooks.has_allocator == 0) functions.clear();
+  LEAKGATE_TRY(AddNamed(named, functions, hooks));
+  return functions;
+}
+
 // Puts the hooks of `functions`, which are `bias` behind where the file has them, to
 // `code_address`.
 Expected<void> MakeHooks(const Executable& program, const AllocatorFunctions& functions,
-                         std::uint64_t bias, EntryHooks& hooks) {
+                         const std::vector<NamedEntry>& named, std::uint64_t bias,
+                         EntryHooks& hooks) {
   for (const auto& [address, function] : functions) {
-    const char* const name = kHookedFunctions[*function.names.begin()];
+    const std::string name = NameOf(address, function, named);
     constexpr std::uint64_t kHookAlignment = 16;
     const std::uint64_t place =
         (hooks.code_bytes + kHookAlignment - 1) / kHookAlignment * kHookAlignment;
@@ -166,12 +208,14 @@ Expected<std::uint64_t> FindRoom(const std::vector<MappedRange>& maps, std::uint
 
 }  // namespace
 
-Expected<std::unique_ptr<EntryHooks>> MakeEntryHooks(int pid) {
+Expected<std::unique_ptr<EntryHooks>> MakeEntryHooks(int pid,
+                                                     const std::vector<NamedEntry>& named) {
   const UniqueFd file = OpenProcFile(pid, "exe");
   const ElfFile elf = OpenElfFile(file);
   const Executable program(elf.get());
-  LEAKGATE_TRY_ASSIGN(const AllocatorFunctions functions, program.FindFunctions());
-  if (!HasMalloc(functions)) return nullptr;
+  auto hooks = std::make_unique<EntryHooks>();
+  LEAKGATE_TRY_ASSIGN(const AllocatorFunctions functions, FunctionsToHook(program, named, *hooks));
+  if (functions.empty()) return nullptr;
   LEAKGATE_TRY_ASSIGN(const std::vector<MappedRange> maps, ReadMaps(pid));
   struct stat facts {};
   const auto is_its = [&](const MappedRange& range) {
@@ -182,22 +226,21 @@ Expected<std::unique_ptr<EntryHooks>> MakeEntryHooks(int pid) {
   if (first == maps.end()) return InconclusiveError("where its executable is mapped is not known");
   const std::uint64_t begin = first->begin;
   const std::uint64_t bias = program.Moves() ? begin - program.Begin() : 0;
-  auto hooks = std::make_unique<EntryHooks>();
   LEAKGATE_TRY_ASSIGN(hooks->code_address, FindRoom(maps, begin, program.End() + bias));
-  LEAKGATE_TRY(MakeHooks(program, functions, bias, *hooks));
+  LEAKGATE_TRY(MakeHooks(program, functions, named, bias, *hooks));
   return hooks;
 }
 
-Expected<void> RequireEntryHooks(const UniqueFd& file) {
+Expected<void> RequireEntryHooks(const UniqueFd& file, const std::vector<NamedEntry>& named) {
   const ElfFile elf = OpenElfFile(file);
   const Executable program(elf.get());
-  LEAKGATE_TRY_ASSIGN(const AllocatorFunctions functions, program.FindFunctions());
-  if (!HasMalloc(functions)) return {};
+  const auto hooks = std::make_unique<EntryHooks>();
+  LEAKGATE_TRY_ASSIGN(const AllocatorFunctions functions, FunctionsToHook(program, named, *hooks));
+  if (functions.empty()) return {};
   constexpr std::uint64_t kSomewhere = 0x5555'5555'0000;
   const std::uint64_t bias = program.Moves() ? kSomewhere : 0;
-  EntryHooks hooks{};
-  hooks.code_address = program.Begin() + bias - sizeof(EntryHooks::code) / 4096 * 4096 - 4096;
-  return MakeHooks(program, functions, bias, hooks);
+  hooks->code_address = program.Begin() + bias - sizeof(EntryHooks::code) / 4096 * 4096 - 4096;
+  return MakeHooks(program, functions, named, bias, *hooks);
 }
 
 }  // namespace leakgate

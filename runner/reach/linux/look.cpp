@@ -58,7 +58,9 @@ Expected<void> RequireShortLook(int pid, const std::vector<MappedRange>& maps,
 
 // What is known of the process while it is stopped.
 struct StoppedProcess {
-  HeapCopy heap;
+  HeapCopy heap;  // with the pieces of its chunks among the blocks
+  DividedChunks divided;
+  std::vector<LiveBlock> undivided;  // the allocator's own blocks; empty if no block is divided
   std::vector<MappedRange> maps;
   std::vector<MappedModule> modules;
   std::vector<FrozenThread> threads;
@@ -71,6 +73,10 @@ struct StoppedProcess {
   std::vector<RootRange> more_roots{};    // of the slow look
   std::vector<KernelObject> objects{};    // of the slow look
 };
+
+const std::vector<LiveBlock>& AllocatorsBlocks(const StoppedProcess& process) {
+  return process.divided.size() == 0 ? process.heap.blocks : process.undivided;
+}
 
 // The tops of the addresses that words may have which lead to blocks that are not marked, odd
 // words included. Empty if there are many.
@@ -365,10 +371,12 @@ UnseenHeap FindUnseen(const StoppedProcess& process, const std::vector<bool>& is
     }
   }
   for (const AddressRange& arena : process.arenas) heaps.push_back({arena.begin, arena.end, false});
-  const ChunkSizes sizes(process.heap.blocks, is_known_lost, heaps, std::move(read_in_order),
-                         memory);
+  const std::vector<LiveBlock>& blocks = AllocatorsBlocks(process);
+  const bool is_divided = process.divided.size() != 0;
+  const ChunkSizes sizes(blocks, is_divided ? std::vector<bool>(blocks.size()) : is_known_lost,
+                         heaps, std::move(read_in_order), memory);
   const auto read = [&sizes](std::uint64_t address) { return sizes.WordAt(address); };
-  return FindUnseenHeap({heaps, process.heap.blocks, AllocatorWords(process, memory), read});
+  return FindUnseenHeap({heaps, blocks, AllocatorWords(process, memory), read});
 }
 
 // Marks among all blocks and the chunks that the agent has not seen.
@@ -376,14 +384,16 @@ class UnseenMarker {
  public:
   UnseenMarker(const StoppedProcess& process, std::span<const LiveBlock> candidates,
                const std::vector<LiveBlock>& chunks, ProcessMemory& memory, FileWords& file_words)
-      : blocks_(process.heap.blocks) {
+      : blocks_(process.divided.WithoutPieces(process.heap.blocks)) {
     blocks_.insert(blocks_.end(), chunks.begin(), chunks.end());
     std::sort(blocks_.begin(), blocks_.end(),
               [](const LiveBlock& a, const LiveBlock& b) { return a.address < b.address; });
+    divided_ = DividedChunks(process.heap.chunks, blocks_);
     numbers_ = NumbersOf(candidates, blocks_);
     marker_.emplace(blocks_, numbers_, [&memory](std::uint64_t begin, std::uint64_t end) {
       return memory.At(begin, end);
     });
+    marker_->Divide(divided_);
     MarkFromVariables(process, memory, *marker_);
     MarkFromThreads(process, memory, *marker_);
     MarkFromMoreRoots(process, RootReader(memory, file_words, TopsOfUnmarked(blocks_, *marker_)),
@@ -398,6 +408,7 @@ class UnseenMarker {
 
  private:
   std::vector<LiveBlock> blocks_;
+  DividedChunks divided_;
   std::vector<std::uint32_t> numbers_;
   std::optional<ReachMarker> marker_;
   std::vector<Reach> conclusion_;
@@ -437,7 +448,7 @@ class Look {
         keeps_no_memory_(candidates == Candidates::kAllBlocks &&
                          process_.heap.blocks.size() >= ReachMarker::kManyBlocks),
         numbers_(candidates == Candidates::kAllBlocks
-                     ? NumbersButFor(is_known_lost_)
+                     ? NumbersButFor(is_known_lost_, process_.divided)
                      : NumbersOf(request.candidates, process_.heap.blocks)) {
     std::vector<std::uint32_t> live = numbers_;
     std::erase(live, BlockIndex::kNone);
@@ -445,6 +456,7 @@ class Look {
         process_.heap.blocks, std::move(live),
         [this](std::uint64_t begin, std::uint64_t end) { return memory_.At(begin, end); },
         HeaderBytesOf(request, process_.heap.blocks));
+    marker_->Divide(process_.divided);
     if (keeps_no_memory_) marker_->ReadInOrder(ReaderInOrder());
     LeaveOutKnownLost();
     file_words_.BeginLook(request_.pid, process_.maps);
@@ -518,12 +530,14 @@ class Look {
       conclusion_[unseen_candidates_[i]] = Reach::kRetained;
     }
     HeapReach heap{{}, std::vector<Reach>(process_.heap.blocks.size(), Reach::kUnknown), {}, depth};
+    for (std::size_t i = 0; i < numbers_.size(); ++i) heap.reaches[numbers_[i]] = conclusion_[i];
     for (std::size_t i = 0; i < numbers_.size(); ++i) {
-      heap.reaches[numbers_[i]] = conclusion_[i];
       if (conclusion_[i] != Reach::kIndirectlyLost) continue;
-      heap.lost_with[numbers_[i]] = marker_->LostWithOf(numbers_[i]);
+      heap.lost_with[process_.divided.NumberWithoutPieces(numbers_[i])] =
+          marker_->LostWithOf(numbers_[i]);
     }
-    heap.blocks = std::move(process_.heap.blocks);
+    heap.blocks = process_.divided.WithoutPieces(std::move(process_.heap.blocks));
+    heap.reaches = process_.divided.WithoutPieces(std::move(heap.reaches));
     return heap;
   }
 
@@ -797,7 +811,18 @@ Expected<HeapCopy> CopyCandidates(const ReachRequest& request) {
   std::sort(candidates.begin(), candidates.end(),
             [](const LiveBlock& a, const LiveBlock& b) { return a.address < b.address; });
   LEAKGATE_TRY_ASSIGN(std::vector<LiveBlock> live, request.region.StillLive(candidates));
-  return HeapCopy{std::move(live), {}};
+  return HeapCopy{.blocks = std::move(live), .pages = {}};
+}
+
+// Returns the blocks that are no pool's. Empty if no block is divided.
+std::vector<LiveBlock> AllocatorsBlocksOf(const HeapCopy& heap) {
+  std::vector<LiveBlock> blocks;
+  if (heap.chunks.empty()) return blocks;
+  std::merge(heap.blocks.begin(), heap.blocks.end(), heap.chunks.begin(), heap.chunks.end(),
+             std::back_inserter(blocks),
+             [](const LiveBlock& a, const LiveBlock& b) { return a.address < b.address; });
+  std::erase_if(blocks, [](const LiveBlock& block) { return block.pool != 0; });
+  return blocks;
 }
 
 // Freezes the process, looks, and lets it go on. Calls `take` with the look that is done, with how
@@ -812,6 +837,8 @@ Expected<void> LookOnce(const ReachRequest& request, Look::Candidates candidates
   LEAKGATE_TRY_ASSIGN(HeapCopy heap, candidates == Look::Candidates::kAlone
                                          ? CopyCandidates(request)
                                          : request.region.CopyHeap());
+  std::vector<LiveBlock> undivided = AllocatorsBlocksOf(heap);
+  DividedChunks divided(heap.chunks, heap.blocks);
   LEAKGATE_TRY_ASSIGN(std::vector<MappedRange> maps, ReadMaps(request.pid));
   ProcessMemory memory(request.pid);
   LEAKGATE_TRY(RequireShortLook(request.pid, maps, memory));
@@ -824,6 +851,8 @@ Expected<void> LookOnce(const ReachRequest& request, Look::Candidates candidates
   Look look(
       request, candidates,
       {.heap = std::move(heap),
+       .divided = std::move(divided),
+       .undivided = std::move(undivided),
        .maps = std::move(maps),
        .modules = std::move(modules),
        .threads = WithPointers(request.region, SkipRedZoneOf(request.asking_tid, frozen.threads())),

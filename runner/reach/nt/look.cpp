@@ -28,7 +28,8 @@ namespace {
 
 // What is known of the process while it is stopped.
 struct SeenProcess {
-  HeapCopy heap;
+  HeapCopy heap;  // with the pieces of its chunks among the blocks
+  DividedChunks divided;
   std::vector<MemoryRange> memory;
   std::vector<ImageModule> modules;
   std::vector<StoppedThread> threads;
@@ -53,7 +54,7 @@ class Look {
         memory_(memory),
         is_known_lost_(FindKnownLost(request, process_.heap.blocks)),
         numbers_(candidates == Candidates::kAllBlocks
-                     ? NumbersButFor(is_known_lost_)
+                     ? NumbersButFor(is_known_lost_, process_.divided)
                      : NumbersOf(request.candidates, process_.heap.blocks)) {
     std::vector<std::uint32_t> live = numbers_;
     std::erase(live, BlockIndex::kNone);
@@ -61,6 +62,7 @@ class Look {
         process_.heap.blocks, std::move(live),
         [this](std::uint64_t begin, std::uint64_t end) { return memory_.At(begin, end); },
         HeaderBytes());
+    marker_->Divide(process_.divided);
     if (candidates == Candidates::kAllBlocks &&
         process_.heap.blocks.size() >= ReachMarker::kManyBlocks) {
       marker_->ReadInOrder(
@@ -121,12 +123,14 @@ class Look {
   // REQUIRES: all blocks are candidates. Nothing is called afterwards.
   [[nodiscard]] HeapReach TakeHeap(LookDepth depth) {
     HeapReach heap{{}, std::vector<Reach>(process_.heap.blocks.size(), Reach::kUnknown), {}, depth};
+    for (std::size_t i = 0; i < numbers_.size(); ++i) heap.reaches[numbers_[i]] = conclusion_[i];
     for (std::size_t i = 0; i < numbers_.size(); ++i) {
-      heap.reaches[numbers_[i]] = conclusion_[i];
       if (conclusion_[i] != Reach::kIndirectlyLost) continue;
-      heap.lost_with[numbers_[i]] = marker_->LostWithOf(numbers_[i]);
+      heap.lost_with[process_.divided.NumberWithoutPieces(numbers_[i])] =
+          marker_->LostWithOf(numbers_[i]);
     }
-    heap.blocks = std::move(process_.heap.blocks);
+    heap.blocks = process_.divided.WithoutPieces(std::move(process_.heap.blocks));
+    heap.reaches = process_.divided.WithoutPieces(std::move(heap.reaches));
     return heap;
   }
 
@@ -361,11 +365,13 @@ auto LookAt(const ReachRequest& request, Look::Candidates candidates, LookDepth 
     -> Expected<decltype(take(std::declval<Look&>(), depth))> {
   LEAKGATE_TRY_ASSIGN(StoppedProcess stopped, StoppedProcess::Stop(request.pid));
   LEAKGATE_TRY_ASSIGN(HeapCopy heap, request.region.CopyHeap());
+  DividedChunks divided(heap.chunks, heap.blocks);
   ProcessMemory memory(stopped.handle());
   std::vector<MemoryRange> ranges = memory.List();
   std::vector<ImageModule> modules = memory.ListModules(ranges);
   Look look(request, candidates,
             {.heap = std::move(heap),
+             .divided = std::move(divided),
              .memory = std::move(ranges),
              .modules = std::move(modules),
              .threads = stopped.threads(),

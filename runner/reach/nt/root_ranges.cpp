@@ -83,13 +83,16 @@ class RootFinder {
            next->allocation == memory.allocation;
   }
 
-  // An allocation in which a block lies, or has lain, is a heap's.
+  // An allocation in which a block lies, or has lain, is a heap's. A pool's block may be anywhere.
   void FindHeaps() {
     auto page = from_.heap.pages.begin();
     auto block = from_.heap.blocks.begin();
     for (const MemoryRange& memory : from_.memory) {
       while (page != from_.heap.pages.end() && *page < memory.range.begin) ++page;
-      while (block != from_.heap.blocks.end() && block->address < memory.range.begin) ++block;
+      while (block != from_.heap.blocks.end() &&
+             (block->address < memory.range.begin || block->pool != 0)) {
+        ++block;
+      }
       const bool has_page = page != from_.heap.pages.end() && *page < memory.range.end;
       const bool has_block = block != from_.heap.blocks.end() && block->address < memory.range.end;
       if (memory.kind == MemoryKind::kPrivate && (has_page || has_block)) {

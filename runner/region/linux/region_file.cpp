@@ -42,7 +42,7 @@ Expected<std::unique_ptr<RegionFile>> RegionFile::Create(const RegionOwner& owne
 
   file->FillHeader(owner);
   // Without them, the agent misses its trial allocation, and says so.
-  const Expected<std::unique_ptr<EntryHooks>> hooks = MakeEntryHooks(owner.pid);
+  const Expected<std::unique_ptr<EntryHooks>> hooks = MakeEntryHooks(owner.pid, owner.named);
   if (hooks && *hooks != nullptr) {
     std::memcpy(file->writable_.data() + region_offset::kEntryHooks, hooks->get(),
                 sizeof(EntryHooks));

@@ -73,7 +73,8 @@ Expected<SnapshotClosing> Copy(const RegionReader& region, const SnapshotRequest
   RegionRecords records(region, request.thread_name, writer.records());
   const std::uint32_t current = records.Window(region.CurrentWindow());
   LEAKGATE_TRY(
-      region.VisitBlocks([&](std::span<const LiveBlock> blocks) { return records.Add(blocks); }));
+      region.VisitBlocks([&](std::span<const LiveBlock> blocks) { return records.Add(blocks); },
+                         RegionReader::Pools::kLeftOut));
   AddMappings(region, request, writer, records);
   for (const FreedByCopy& freed : region.FreedBy()) records.Add(freed);
   for (const FreedByCopy& allocated : region.AllocatedBy()) records.AddAllocated(allocated);

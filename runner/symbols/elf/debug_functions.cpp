@@ -89,6 +89,47 @@ bool ReturnsVoidPointer(Dwarf_Die* function) {
   return dwarf_tag(&type) == DW_TAG_pointer_type && dwarf_hasattr(&type, DW_AT_type) == 0;
 }
 
+// Typedefs and qualifiers stand in front of a type, some deep.
+constexpr int kMostTypeSteps = 32;
+
+ParameterKind KindOfParameter(Dwarf_Die* parameter) {
+  Dwarf_Attribute value;
+  Dwarf_Die type;
+  if (dwarf_formref_die(dwarf_attr_integrate(parameter, DW_AT_type, &value), &type) == nullptr) {
+    return ParameterKind::kOther;
+  }
+  for (int i = 0; i < kMostTypeSteps; ++i) {
+    switch (dwarf_tag(&type)) {
+      case DW_TAG_pointer_type:
+      case DW_TAG_reference_type:
+      case DW_TAG_rvalue_reference_type:
+      case DW_TAG_enumeration_type:
+        return ParameterKind::kInteger;
+      case DW_TAG_base_type: {
+        Dwarf_Word encoding = 0;
+        Dwarf_Word bytes = 0;
+        if (dwarf_formudata(dwarf_attr(&type, DW_AT_encoding, &value), &encoding) != 0 ||
+            dwarf_formudata(dwarf_attr(&type, DW_AT_byte_size, &value), &bytes) != 0 || bytes > 8) {
+          return ParameterKind::kOther;
+        }
+        return encoding == DW_ATE_float ? ParameterKind::kFloating : ParameterKind::kInteger;
+      }
+      case DW_TAG_typedef:
+      case DW_TAG_const_type:
+      case DW_TAG_volatile_type:
+      case DW_TAG_atomic_type:
+      case DW_TAG_restrict_type:
+        if (dwarf_formref_die(dwarf_attr(&type, DW_AT_type, &value), &type) == nullptr) {
+          return ParameterKind::kOther;
+        }
+        break;
+      default:
+        return ParameterKind::kOther;
+    }
+  }
+  return ParameterKind::kOther;
+}
+
 std::optional<Dwarf_Word> NumberOf(Dwarf_Die* die, unsigned attribute) {
   Dwarf_Attribute value;
   Dwarf_Word number = 0;
@@ -176,6 +217,29 @@ std::vector<DebugFunction> DebugFunctions::At(std::uint64_t address) {
   if (dwarf_entrypc(&chain.front(), &begin) == 0) functions.back().begin = begin + bias_;
   functions.back().returns_void_pointer = ReturnsVoidPointer(&chain.front());
   return functions;
+}
+
+std::optional<FunctionParameters> DebugFunctions::ParametersAt(std::uint64_t address) {
+  const Dwarf_Addr pc = address - bias_;
+  Unit* const* const found = unit_by_address_.Find(pc);
+  if (found == nullptr) return std::nullopt;
+  ReadFunctions(**found);
+  const Dwarf_Die* const known = (*found)->by_address.Find(pc);
+  if (known == nullptr) return std::nullopt;
+  Dwarf_Die function = *known;
+  Dwarf_Attribute value;
+  FunctionParameters result{
+      .has_object = dwarf_attr_integrate(&function, DW_AT_object_pointer, &value) != nullptr,
+      .kinds = {}};
+  Dwarf_Off reached = dwarf_dieoffset(&function);
+  bool is_object = result.has_object;  // comes first
+  ForEachChild(&function, reached, [&](Dwarf_Die child) {
+    if (dwarf_tag(&child) != DW_TAG_formal_parameter) return true;
+    if (!is_object) result.kinds.push_back(KindOfParameter(&child));
+    is_object = false;
+    return true;
+  });
+  return result;
 }
 
 }  // namespace leakgate

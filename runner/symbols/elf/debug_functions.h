@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,15 @@
 #include "runner/symbols/elf/debug_information.h"
 #include "runner/symbols/elf/elf_file.h"
 #include "runner/symbols/frame.h"
+#include "runner/symbols/named_functions.h"
 
 namespace leakgate {
+
+// How a function is called.
+struct FunctionParameters {
+  bool has_object = false;           // with `this`
+  std::vector<ParameterKind> kinds;  // of the others
+};
 
 class DebugFunctions {
  public:
@@ -30,6 +38,9 @@ class DebugFunctions {
   // Returns the functions at `address`, an address in the file, including those that were inlined
   // there, innermost first. Empty if no unit has the address.
   [[nodiscard]] std::vector<DebugFunction> At(std::uint64_t address);
+
+  // Returns nothing if no function has the address.
+  [[nodiscard]] std::optional<FunctionParameters> ParametersAt(std::uint64_t address);
 
  private:
   struct Unit {

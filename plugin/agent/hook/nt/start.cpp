@@ -27,6 +27,7 @@
 #include "plugin/agent/record/canary.h"
 #include "plugin/agent/record/free_errors.h"
 #include "plugin/agent/record/live_map.h"
+#include "plugin/agent/record/pools.h"
 #include "plugin/agent/record/stack_table.h"
 #include "plugin/agent/threads/thread_state.h"
 #include "plugin/agent/unwind/module_table.h"
@@ -83,6 +84,7 @@ bool StartTables() {
   g_modules.Restart();
   RestartAllowances();
   RestartFreeErrors();
+  RestartPools();
   g_mappings.Restart();
   RestartMeasuringWindows();
   return g_stacks.Start() && StartThreads();

@@ -26,7 +26,8 @@ void* FindHooked(const char* name) {
   if (g_hooks == nullptr) return nullptr;
   for (std::uint32_t i = 0; i < g_hooks->count; ++i) {
     const EntryHook& hook = g_hooks->hooks[i];
-    if (std::strcmp(kHookedFunctions[hook.function % kHookedFunctionCount], name) == 0) {
+    if (hook.function >= kHookedFunctionCount) continue;
+    if (std::strcmp(kHookedFunctions[hook.function], name) == 0) {
       return reinterpret_cast<void*>(hook.moved);
     }
   }

@@ -1,0 +1,31 @@
+// leakgate_call_named is where hooked functions go that budget files name, with a pointer to the
+// address of the function in x16 (common/entry_hooks.h). It calls the function as the program's
+// caller has, whatever the arguments are, and before and after that leakgate_named_begins and
+// leakgate_named_ends. An exception passes through.
+//
+// Of the arguments on the stack, so many words are passed on; nobody passes more to a function that
+// allocates. Registers are kept as in hooked_entry.h.
+#pragma once
+
+#include <cstdint>
+
+#include "plugin/agent/arch/caller_frame.h"
+
+extern "C" __attribute__((visibility("hidden"))) void leakgate_call_named();
+
+namespace leakgate::agent {
+
+// What leakgate_call_named has kept of the call.
+struct NamedCallFrame {
+  std::uint64_t kept[8];  // x0 to x7
+
+  // Argument `i` of those in registers, from 0.
+  [[nodiscard]] std::uint64_t Argument(std::uint8_t i) const { return kept[i % 8]; }
+};
+
+// `frame` is the frame pointer of leakgate_call_named.
+inline CallerFrame CallerOfNamed(const std::uint64_t* frame) {
+  return {frame[1], reinterpret_cast<std::uint64_t>(frame + 2), frame[0]};
+}
+
+}  // namespace leakgate::agent
