@@ -78,8 +78,6 @@ tl::expected<NamedCallSpec, unsigned> SpecOf(const NamedFunction& function,
 Expected<void> AddFunctions(const NamedAllocator& allocator,
                             const std::vector<std::vector<FoundFunction>>& found,
                             const fs::path& executable, std::vector<NamedEntry>& entries) {
-  constexpr std::string_view kRemedy =
-      "; mark it __attribute__((noinline, noclone)), or build without -flto and -O3";
   for (std::size_t i = 0; i < allocator.functions.size(); ++i) {
     const NamedFunction& function = allocator.functions[i];
     if (found[i].empty() && !function.is_optional) {
@@ -92,8 +90,9 @@ Expected<void> AddFunctions(const NamedAllocator& allocator,
       if (!it.changed_symbol.empty()) {
         return ErrorAt(
             allocator, function, executable,
-            fmt::format("the compiler has made {} of it, whose arguments are not known{}",
-                        it.changed_symbol, kRemedy));
+            fmt::format("the compiler has made {} of it, whose arguments are not known; mark it "
+                        "__attribute__((noinline, noclone)), or build without -flto and -O3",
+                        it.changed_symbol));
       }
       const tl::expected<NamedCallSpec, unsigned> spec = SpecOf(function, it);
       if (!spec) {

@@ -4,7 +4,7 @@
 #include "plugin/agent/arch/processor.h"
 #include "plugin/agent/host/host_functions.h"
 #include "plugin/agent/host/on_switch.h"
-#include "plugin/agent/record/pools.h"
+#include "plugin/agent/record/pooled_memory.h"
 #include "plugin/agent/windows/windows.h"
 
 #include LEAKGATE_ARCH(memory)

@@ -8,6 +8,7 @@
 
 #include "common/pool_places.h"
 #include "plugin/agent/base/spin_lock.h"
+#include "plugin/agent/record/pooled_memory.h"
 #include "plugin/agent/record/recorder.h"
 #include "plugin/agent/windows/windows.h"
 

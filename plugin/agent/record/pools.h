@@ -45,12 +45,6 @@ void AllocateInPoolOf(std::uint64_t object, const void* block, std::size_t bytes
                       const CallerFrame& caller);
 void ResetPoolOf(std::uint64_t object, bool is_destroyed);
 
-// Frees all blocks of pools in [begin, end), since that memory is freed now.
-void FreePooledIn(Recording recording, std::uint64_t begin, std::uint64_t end);
-
-// Returns whether there has been any block of a pool.
-[[nodiscard]] bool HasPooled();
-
 // Forgets all, for a new region. REQUIRES: no thread records.
 void RestartPools();
 

@@ -5,7 +5,7 @@
 #include "common/system.h"
 #include "plugin/agent/arch/call_on_stack.h"
 #include "plugin/agent/host/host_functions.h"
-#include "plugin/agent/record/pools.h"
+#include "plugin/agent/record/pooled_memory.h"
 #include "plugin/agent/record/stack_table.h"
 #include "plugin/agent/windows/phases.h"
 #include "plugin/agent/windows/windows.h"

@@ -43,15 +43,20 @@ TEST(BudgetSchemaTest, IsTheOneThatIsPublished) {
 
 TEST(BudgetSchemaTest, AcceptsWhatTheReaderAccepts) {
   for (const std::string& budget :
-       {std::string(R"({"component": "net"})"), Net(R"("$schema": "x", "owner": "me")"),
+       {std::string(R"({"component": "net"})"),
+        Net(R"("$schema": "x", "owner": "me")"),
         Net(R"("tests": ["A.*"], "binaries": ["net_*"])"),
         Net(R"("code": {"paths": ["a"], "functions": ["b"], "modules": ["c"]})"),
         Net(R"("free_by": "suite", "confirm": "inline", "threads": "test")"),
         Net(R"("free_by": "program", "confirm": "off", "threads": "process")"),
+        Net(R"("allocators": [{"allocate": "A::Get", "free": "A::Put", "size": "argument 2"}])"),
+        Net(R"("allocators": [{"prefix": "je_"}, {"reallocate": {"function": "r"}, "pool": )"
+            R"("argument 1", "reset": "x", "destroy": "y"}])"),
         OfTest(R"({"outstanding": {"bytes": 0, "blocks": 1}, "lost": {"blocks": 0}})"),
         OfTest(R"({"retained": {"bytes": 1}, "growth": {"bytes": 1}, "allocated": {"bytes": 1}})"),
         OfTest(R"({"peak": {"bytes": 1}, "mapped": {"bytes": "1 MB"}, "threads": 0})"),
-        OfTest(R"({"file_descriptors": 3})"), OfTest(R"({"growth": {"bytes": "1.5MiB"}})"),
+        OfTest(R"({"file_descriptors": 3})"),
+        OfTest(R"({"growth": {"bytes": "1.5MiB"}})"),
         Net(R"("limits": {"suite": {"peak": {"bytes": 1}}, "program": {"peak": {"bytes": 1}}})"),
         Net(R"("overrides": [], "allowances": [])"),
         Net(R"("processes": ["helper*", "a"], "limits": {"process": {"lost": {"bytes": 1}}})"),
@@ -74,6 +79,10 @@ TEST(BudgetSchemaTest, RefusesWhatTheReaderRefuses) {
         std::string(R"({"component": " \t"})"),
         std::string(R"({"component": 5})"),
         Net(R"("test": ["A.*"])"),
+        Net(R"("allocators": [{}])"),
+        Net(R"("allocators": [{"free": "f"}])"),
+        Net(R"("allocators": [{"allocate": "a", "size": "argument 0"}])"),
+        Net(R"("allocators": [{"allocate": {"size": "argument 1"}}])"),
         Net(R"("owner": null)"),
         Net(R"("tests": "A.*")"),
         Net(R"("tests": [])"),

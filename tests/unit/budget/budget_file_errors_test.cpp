@@ -43,8 +43,8 @@ INSTANTIATE_TEST_SUITE_P(
         ErrorCase{
             "MisspeltAtTheTop", Member(R"("test": ["A.*"])"),
             R"(2:1: unknown key "test"; did you mean "tests"? Known: "$schema", "component", )"
-            R"("owner", "tests", "binaries", "code", "processes", "wrappers", "free_by", "confirm", "contents", )"
-            R"("threads", )"
+            R"("owner", "tests", "binaries", "code", "processes", "wrappers", "allocators", )"
+            R"("free_by", "confirm", "contents", "threads", )"
             R"("limits", "overrides" and "allowances")"},
         ErrorCase{"UnknownInAWindow", Member(R"("limits": {"test": {"leaked": {"bytes": 0}}})"),
                   R"(2:21: limits.test: unknown key "leaked"; remove it. Known: "outstanding", )"
@@ -53,12 +53,11 @@ INSTANTIATE_TEST_SUITE_P(
         ErrorCase{"MisspeltInAnAmount", TestLimits(R"({"byte": 0})"),
                   R"(2:37: limits.test.outstanding: unknown key "byte"; did you mean "bytes"? )"
                   R"(Known: "bytes" and "blocks")"},
-        ErrorCase{
-            "UnknownWithALineBreak", Member(R"("a\nlong story": 1)"),
-            R"(2:1: unknown key "a\nlong story"; remove it. Known: "$schema", "component", )"
-            R"("owner", "tests", "binaries", "code", "processes", "wrappers", "free_by", "confirm", "contents", )"
-            R"("threads", )"
-            R"("limits", "overrides" and "allowances")"},
+        ErrorCase{"UnknownWithALineBreak", Member(R"("a\nlong story": 1)"),
+                  R"(2:1: unknown key "a\nlong story"; remove it. Known: "$schema", "component", )"
+                  R"("owner", "tests", "binaries", "code", "processes", "wrappers", "allocators", )"
+                  R"("free_by", "confirm", "contents", "threads", )"
+                  R"("limits", "overrides" and "allowances")"},
         ErrorCase{"UnknownInAnOverride", OverrideOf(R"({"because": "x"})"),
                   R"(2:16: overrides[0]: unknown key "because"; remove it. Known: "tests", )"
                   R"("limits", "free_by", "reason", "owner", "issue" and "expires")"},
@@ -122,6 +121,33 @@ INSTANTIATE_TEST_SUITE_P(
                   R"(2:15: overrides[0]: expected an object, found 5; write one such as {"tests": )"
                   R"(["HttpTest.*"], "limits": {"test": {"outstanding": {"bytes": 64}}}, )"
                   R"("reason": "the pool keeps one socket"})"}),
+    NameOf);
+
+std::string AllocatorOf(const std::string& text) {
+  return Member("\"allocators\": [" + text + "]");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Allocators, BudgetFileErrorTest,
+    testing::Values(
+        ErrorCase{"NoList", Member(R"("allocators": {})"),
+                  R"(2:15: allocators: expected an array of objects, found an object; write one )"
+                  R"(such as [{"allocate": "Arena::Alloc", "free": "Arena::Free"}])"},
+        ErrorCase{"NothingThatAllocates", AllocatorOf(R"({"free": "f"})"),
+                  R"(2:16: allocators[0]: names no function that allocates; write, for example, )"
+                  R"({"allocate": "Arena::Alloc", "free": "Arena::Free"})"},
+        ErrorCase{"NoArgument", AllocatorOf(R"({"allocate": "a", "size": "argument 9"})"),
+                  R"(2:42: allocators[0].size: "argument 9" is no argument; write "argument 1" to )"
+                  R"("argument 8", counted as they stand in the parentheses)"},
+        ErrorCase{"NumberOfAnArgument", AllocatorOf(R"({"allocate": "a", "size": 1})"),
+                  R"(2:42: allocators[0].size: expected a string, found 1; write one such as )"
+                  R"("argument 1")"},
+        ErrorCase{"Parameters", AllocatorOf(R"({"allocate": "a(int)"})"),
+                  R"(2:29: allocators[0].allocate: "a(int)" has a '('; write the qualified name )"
+                  R"(alone, such as "Arena::Alloc")"
+},
+        ErrorCase{"FunctionWithoutAName", AllocatorOf(R"({"allocate": {"size": "argument 1"}})"),
+                  R"(2:29: allocators[0].allocate.function: missing; add "function": "NAME")"}),
     NameOf);
 
 INSTANTIATE_TEST_SUITE_P(

@@ -173,5 +173,33 @@ TEST(BudgetFileTest, PicksLimitsByWindowKind) {
   EXPECT_EQ(&limits.For(WindowKind::kProgram), &limits.program);
 }
 
+// What is left out is what stands first.
+TEST(BudgetFileTest, NamesTheFunctionsOfPools) {
+  const BudgetFile file = *ParseBudgetFile("a.json", R"({"component": "net", "allocators": [
+    {"allocate": "A::Get", "free": "A::Put", "reallocate": "A::Change", "reset": "A::Clear"},
+    {"allocate": {"function": "get", "count": "argument 3"}, "free": "put", "pool": "argument 1"},
+    {"prefix": "je_", "allocate": "je_other"}]})");
+  ASSERT_EQ(file.allocators.size(), 3U);
+  const auto function = [&](std::size_t allocator, std::size_t i) {
+    return file.allocators[allocator].functions.at(i);
+  };
+  EXPECT_EQ(function(0, 0).size, 1U);
+  EXPECT_EQ(function(0, 0).pool, std::nullopt);
+  EXPECT_EQ(function(0, 1).block, 1U);
+  EXPECT_EQ(function(0, 2).block, 1U);
+  EXPECT_EQ(function(0, 2).size, 2U);
+  EXPECT_EQ(function(0, 3).call, PoolCall::kReset);
+  EXPECT_EQ(function(0, 3).size, std::nullopt);
+  EXPECT_EQ(function(1, 0).pool, 1U);
+  EXPECT_EQ(function(1, 0).size, 2U);
+  EXPECT_EQ(function(1, 0).count, 3U);
+  EXPECT_EQ(function(1, 1).block, 2U);
+  std::vector<std::string> required;
+  for (const NamedFunction& it : file.allocators[2].functions) {
+    if (!it.is_optional) required.push_back(it.name);
+  }
+  EXPECT_THAT(required, ElementsAre("je_other", "je_malloc", "je_free"));
+}
+
 }  // namespace
 }  // namespace leakgate
