@@ -116,9 +116,9 @@ inline std::string SmallSnapshot() {
                                   .birth_window = 2,
                                   .has_ended = true,
                                   .name = "worker"});
-        writer.Add(LiveBlock{0x5555'0000'1040, 56, AllocationKind::kNew, grow, 2, 1});
-        writer.Add(LiveBlock{0x5555'0000'1080, 4096, AllocationKind::kMalloc, put, 1, 2});
-        writer.Add(LiveBlock{0x7fff'0000'0000, 0, AllocationKind::kNewArray, grow, 2, 1});
+        writer.Add(LiveBlock{0x5555'0000'1040, 56, AllocationKind::kNew, false, 0, grow, 2, 1});
+        writer.Add(LiveBlock{0x5555'0000'1080, 4096, AllocationKind::kMalloc, false, 0, put, 1, 2});
+        writer.Add(LiveBlock{0x7fff'0000'0000, 0, AllocationKind::kNewArray, false, 0, grow, 2, 1});
         writer.Add(SnapshotMapping{.address = 0x7000'0000'0000,
                                    .bytes = 65536,
                                    .kind = AllocationKind::kMappedFile,

@@ -213,7 +213,7 @@ TEST(SnapshotFileTest, GivesBackMoreBlocksThanAPartHolds) {
     std::uint32_t stack = 0;
     for (std::uint64_t i = 0; i < kBlocks; ++i) {
       if (i % 100 == 0) stack = writer.Add(SnapshotNode{i, stack % 7 == 0 ? 0 : stack, 0});
-      writer.Add(LiveBlock{0x1000 + 32 * i * i, i * 3, AllocationKind::kCalloc, stack,
+      writer.Add(LiveBlock{0x1000 + 32 * i * i, i * 3, AllocationKind::kCalloc, false, 0, stack,
                            static_cast<std::uint32_t>(1 + i % 50), 0});
     }
   });

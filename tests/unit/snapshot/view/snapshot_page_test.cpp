@@ -99,7 +99,7 @@ TEST_F(SnapshotPageTest, HasWhatTheProgramMappedAndWhatWasFreed) {
   facts.stack_events = kStacksOfFree;
   const json freed = test::ReportInPage(PageOf(Written(facts, {}, [](SnapshotWriter& writer) {
     const std::uint32_t drop = writer.Add(SnapshotNode{0x1080, 0, 0});
-    writer.Add(LiveBlock{0x5555'0000'1040, 56, AllocationKind::kNew,
+    writer.Add(LiveBlock{0x5555'0000'1040, 56, AllocationKind::kNew, false, 0,
                          static_cast<std::uint32_t>(UnwindEnd::kNotTaken), 0, 0});
     writer.Add(SnapshotFrees{drop, 300, 3});
   })));
@@ -130,7 +130,7 @@ TEST_F(SnapshotPageTest, CannotBeEndedEarlyByAName) {
         writer.Add(SnapshotWindow{.id = 1, .kind = WindowKind::kTest, .name = name, .file = name});
         writer.Add(SnapshotThread{.id = 1, .tid = 1, .name = name});
         const std::uint32_t frame = writer.Add(SnapshotNode{0x1100, 0, 1});
-        writer.Add(LiveBlock{0x5555'0000'1040, 56, AllocationKind::kNew, frame, 1, 1});
+        writer.Add(LiveBlock{0x5555'0000'1040, 56, AllocationKind::kNew, false, 0, frame, 1, 1});
         writer.Add(SnapshotMapping{.address = 0x7000'0000'0000,
                                    .bytes = 4096,
                                    .protection = 1,
@@ -158,7 +158,8 @@ TEST_F(SnapshotPageTest, KeepsWithinItsLimitsAndCountsWhatItLeavesOut) {
       writer.Add(SnapshotWindow{.id = id});
       writer.Add(SnapshotThread{.id = id, .tid = static_cast<int>(id)});
       const std::uint32_t frame = writer.Add(SnapshotNode{0x1000 + 16 * i, 0, 1});
-      writer.Add(LiveBlock{0x5555'0000'1000 + 32 * i, i, AllocationKind::kNew, frame, id, id});
+      writer.Add(
+          LiveBlock{0x5555'0000'1000 + 32 * i, i, AllocationKind::kNew, false, 0, frame, id, id});
     }
   });
   const json page = test::ReportInPage(PageOf(many, {.stacks = 4, .sites = 3, .rows = 2}));

@@ -73,8 +73,8 @@ std::string WithoutStacks() {
     const std::uint32_t main = writer.Add(SnapshotNode{0x1100, 0, 1});
     const std::uint32_t drop = writer.Add(SnapshotNode{0x1080, main, 1});
     const std::uint32_t clear = writer.Add(SnapshotNode{0x1fff, main, 1});
-    writer.Add(LiveBlock{0x5555'0000'1040, 56, AllocationKind::kNew, kNotTaken, 0, 0});
-    writer.Add(LiveBlock{0x5555'0000'1080, 8, AllocationKind::kMalloc, 0, 0, 0});
+    writer.Add(LiveBlock{0x5555'0000'1040, 56, AllocationKind::kNew, false, 0, kNotTaken, 0, 0});
+    writer.Add(LiveBlock{0x5555'0000'1080, 8, AllocationKind::kMalloc, false, 0, 0, 0, 0});
     writer.Add(SnapshotFrees{drop, 300, 3});
     writer.Add(SnapshotFrees{clear, 100, 50});
   });
@@ -162,8 +162,9 @@ TEST_F(SnapshotViewTest, MakesHostileNamesPrintable) {
     writer.Add(SnapshotModule{.id = 1, .module = {0, 9, 0, "/b\x1b", "ab"}});
     writer.Add(SnapshotWindow{.id = 1, .kind = WindowKind::kTest, .name = "A.\x1b"});
     writer.Add(SnapshotThread{.id = 1, .tid = 1, .name = "\x1b"});
-    writer.Add(LiveBlock{32, 1, AllocationKind::kNew, writer.Add(SnapshotNode{5, 0, 1}), 1, 1});
-    writer.Add(LiveBlock{64, 1, AllocationKind::kNew, 0, 0, 0});
+    writer.Add(
+        LiveBlock{32, 1, AllocationKind::kNew, false, 0, writer.Add(SnapshotNode{5, 0, 1}), 1, 1});
+    writer.Add(LiveBlock{64, 1, AllocationKind::kNew, false, 0, 0, 0, 0});
   }));
   EXPECT_THAT(ShowText(*view, {}, {}), Not(HasSubstr("\x1b")));
   EXPECT_THAT(ShowText(*view, {.layout = SnapshotLayout::kTree}, {}), Not(HasSubstr("\x1b")));
@@ -177,9 +178,9 @@ TEST_F(SnapshotViewTest, AddsUpWhatAFrameCalls) {
     const std::uint32_t outer = writer.Add(SnapshotNode{0x101, 0, 1});
     const std::uint32_t left = writer.Add(SnapshotNode{0x201, outer, 1});
     const std::uint32_t right = writer.Add(SnapshotNode{0x301, outer, 1});
-    writer.Add(LiveBlock{32, 10, AllocationKind::kNew, left, 0, 0});
-    writer.Add(LiveBlock{64, 20, AllocationKind::kNew, right, 0, 0});
-    writer.Add(LiveBlock{96, 30, AllocationKind::kNew, right, 0, 0});
+    writer.Add(LiveBlock{32, 10, AllocationKind::kNew, false, 0, left, 0, 0});
+    writer.Add(LiveBlock{64, 20, AllocationKind::kNew, false, 0, right, 0, 0});
+    writer.Add(LiveBlock{96, 30, AllocationKind::kNew, false, 0, right, 0, 0});
   }));
   const CallTree tree(view->frames(), AmountsByStack(view->tally()));
   const CallTree::Node& root = tree.Get(CallTree::kRoot);
