@@ -94,6 +94,14 @@ Expected<void> AddFunctions(const NamedAllocator& allocator,
                         "__attribute__((noinline, noclone)), or build without -flto and -O3",
                         it.changed_symbol));
       }
+      if (!it.inlined_into.empty()) {
+        return ErrorAt(
+            allocator, function, executable,
+            fmt::format("the compiler has put it into {}, where no call is seen; mark it "
+                        "__attribute__((noinline)), name that function instead, or build "
+                        "with -fno-inline",
+                        it.inlined_into));
+      }
       const tl::expected<NamedCallSpec, unsigned> spec = SpecOf(function, it);
       if (!spec) {
         return ErrorAt(allocator, function, executable,

@@ -23,6 +23,9 @@ struct FoundFunction {
   std::vector<ParameterKind> parameters{};
   // Its symbol, if it is a copy with other arguments, which the compiler has made; else empty.
   std::string changed_symbol{};
+  // A place where the compiler has put the function into a caller that is none of those that are
+  // sought, such as "net::Load (net.cc:12)"; empty if there is none, by the debug information.
+  std::string inlined_into{};
 };
 
 // Returns whether this system's programs are searched.

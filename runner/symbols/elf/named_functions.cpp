@@ -6,11 +6,13 @@
 #include <cctype>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
 #include "runner/symbols/elf/debug_functions.h"
 #include "runner/symbols/elf/elf_file.h"
+#include "runner/symbols/elf/inlined_calls.h"
 #include "runner/symbols/elf/opened_module.h"
 #include "runner/symbols/name_text.h"
 
@@ -70,6 +72,8 @@ std::vector<std::vector<FoundFunction>> FindNamedFunctions(const std::filesystem
   std::vector<WantedName> wanted;
   for (const std::string& name : names) wanted.emplace_back(name, matches);
   std::vector<std::map<std::uint64_t, FoundFunction>> functions(names.size());  // by address
+  std::map<std::uint64_t, std::set<std::string>> symbols;                       // likewise
+  SoughtFunctions sought;
   ForEachSymbol(opened.module, [&](const GElf_Sym& symbol, std::uint64_t address, const char* name,
                                    Elf* /*elf*/) {
     if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF) return;
@@ -79,14 +83,25 @@ std::vector<std::vector<FoundFunction>> FindNamedFunctions(const std::filesystem
       function.address = address;
       function.size_bytes = std::max<std::uint64_t>(function.size_bytes, symbol.st_size);
       if (HasOtherArguments(name)) function.changed_symbol = name;
+      symbols[address].insert(name);
+      sought.symbols.insert(name);
+      sought.addresses.insert(address);
+      // A function that is declared inline, or made of a template, is weak.
+      if (GELF_ST_BIND(symbol.st_info) != STB_WEAK) sought.in_own_unit.insert(address);
     }
   });
+  if (sought.addresses.empty()) return found;
+  const std::map<std::string, std::string> inlined = FindInlinedCalls(opened.module, sought);
   DebugFunctions debug(opened.module);
   for (std::size_t i = 0; i < names.size(); ++i) {
     for (auto& [address, function] : functions[i]) {
       if (std::optional<FunctionParameters> known = debug.ParametersAt(address)) {
         function.has_object = known->has_object;
         function.parameters = std::move(known->kinds);
+      }
+      for (const std::string& symbol : symbols[address]) {
+        const auto into = inlined.find(symbol);
+        if (into != inlined.end()) function.inlined_into = into->second;
       }
       found[i].push_back(std::move(function));
     }

@@ -49,7 +49,7 @@ std::string Of(const SnapshotFacts& facts, const std::vector<DiffedBlock>& block
     const std::uint32_t main = writer.Add(SnapshotNode{shift + 0x101, 0, 1});
     for (const DiffedBlock& it : blocks) {
       const std::uint32_t stack = writer.Add(SnapshotNode{shift + it.pc, main, 1});
-      writer.Add(LiveBlock{it.address, it.bytes, AllocationKind::kNew, stack, 1, 0});
+      writer.Add(LiveBlock{it.address, it.bytes, AllocationKind::kNew, false, 0, stack, 1, 0});
     }
   });
 }

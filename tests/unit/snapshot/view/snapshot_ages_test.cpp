@@ -41,7 +41,7 @@ class SnapshotAgesTest : public testing::Test {
       (void)writer.Add(SnapshotNode{0x1000 + second, 0, 1});
       for (const AgedBlock& it : blocks) {
         const std::uint32_t stack = writer.Add(SnapshotNode{it.pc, 0, 1});
-        writer.Add(LiveBlock{it.address, it.bytes, AllocationKind::kNew, stack, 0, 0});
+        writer.Add(LiveBlock{it.address, it.bytes, AllocationKind::kNew, false, 0, stack, 0, 0});
       }
     };
     const std::string name = std::to_string(second) + "-" + std::to_string(pid) + ".snapshot";
