@@ -212,7 +212,8 @@ class SnapshotDiffTest : public testing::Test {
       (void)writer.Add(SnapshotNode{first_pc, 0, 1});
       for (const Block& it : blocks) {
         const std::uint32_t stack = writer.Add(SnapshotNode{it.pc, 0, 1});
-        writer.Add(LiveBlock{it.address, it.bytes, AllocationKind::kNew, false, 0, stack, it.window, 0});
+        writer.Add(
+            LiveBlock{it.address, it.bytes, AllocationKind::kNew, false, 0, stack, it.window, 0});
       }
     });
   }
