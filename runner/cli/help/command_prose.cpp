@@ -466,6 +466,7 @@ const std::vector<CommandProse>& AllProse() {
                  {"merging", "Shards, nights and machines: many runs, one answer"},
                  {"other-frameworks", "Catch2, doctest and Boost.Test"},
                  {"performance", "What leakgate costs"},
+                 {"pools", "Pools and arenas of your own: their blocks, judged as malloc's"},
                  {"recordings", "The life of every block of a process"},
                  {"report-format", "The JSON report: every key"},
                  {"reports", "The formats of reports, and who reads them"},

@@ -142,10 +142,9 @@ INSTANTIATE_TEST_SUITE_P(
         ErrorCase{"NumberOfAnArgument", AllocatorOf(R"({"allocate": "a", "size": 1})"),
                   R"(2:42: allocators[0].size: expected a string, found 1; write one such as )"
                   R"("argument 1")"},
-        ErrorCase{"Parameters", AllocatorOf(R"({"allocate": "a(int)"})"),
-                  R"(2:29: allocators[0].allocate: "a(int)" has a '('; write the qualified name )"
-                  R"(alone, such as "Arena::Alloc")"
-},
+        ErrorCase{"Parameters", AllocatorOf("{\"allocate\": \"a(int)\"}"),
+                  "2:29: allocators[0].allocate: \"a(int)\" has a '('; write the qualified name "
+                  "alone, such as \"Arena::Alloc\""},
         ErrorCase{"FunctionWithoutAName", AllocatorOf(R"({"allocate": {"size": "argument 1"}})"),
                   R"(2:29: allocators[0].allocate.function: missing; add "function": "NAME")"}),
     NameOf);
