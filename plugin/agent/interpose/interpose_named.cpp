@@ -61,18 +61,15 @@ std::size_t SizeOf(const NamedCallFrame& call, const NamedCallSpec& spec) {
   return spec.count == NamedCallSpec::kNone ? size : size * call.Argument(spec.count);
 }
 
-}  // namespace
-
-// Returns whether leakgate_named_ends is to be called.
-extern "C" __attribute__((visibility("hidden"))) std::uint64_t leakgate_named_begins(
-    const NamedCallPlace* place, const NamedCallFrame* call, const std::uint64_t* frame) {
+std::uint64_t Begins(const NamedCallPlace& place, const NamedCallFrame& call,
+                     const std::uint64_t* frame) {
   if (!IsTracing()) return 0;
-  const NamedCallSpec& spec = place->spec;
-  const std::uint64_t pool = ArgumentOf(*call, spec.pool);
+  const NamedCallSpec& spec = place.spec;
+  const std::uint64_t pool = ArgumentOf(call, spec.pool);
   LeaveEnded(frame);
   switch (spec.call) {
     case NamedCall::kFree:
-      FreePooled(BlockAt(ArgumentOf(*call, spec.block)));
+      FreePooled(BlockAt(ArgumentOf(call, spec.block)));
       return 0;
     case NamedCall::kReset:
     case NamedCall::kDestroy:
@@ -80,7 +77,7 @@ extern "C" __attribute__((visibility("hidden"))) std::uint64_t leakgate_named_be
       return 0;
     case NamedCall::kReallocate:
       // Once it has returned, another thread may have the block.
-      if (!IsInner(pool)) FreePooled(BlockAt(ArgumentOf(*call, spec.block)));
+      if (!IsInner(pool)) FreePooled(BlockAt(ArgumentOf(call, spec.block)));
       break;
     case NamedCall::kAllocate:
       break;
@@ -90,31 +87,33 @@ extern "C" __attribute__((visibility("hidden"))) std::uint64_t leakgate_named_be
   return 1;
 }
 
-extern "C" __attribute__((visibility("hidden"))) void leakgate_named_ends(
-    const NamedCallPlace* place, const NamedCallFrame* call, const std::uint64_t* frame,
-    std::uint64_t result) {
-  const NamedCallSpec& spec = place->spec;
+void Ends(const NamedCallPlace& place, const NamedCallFrame& call, const std::uint64_t* frame,
+          std::uint64_t result) {
+  const NamedCallSpec& spec = place.spec;
   while (t_open.count != 0 && t_open.calls[t_open.count - 1].frame != frame) --t_open.count;
   if (t_open.count != 0) --t_open.count;
   if (!IsTracing()) return;
   if (spec.result != NamedCallSpec::kNone) {
-    const auto* const stored = reinterpret_cast<const std::uint64_t*>(call->Argument(spec.result));
+    const auto* const stored = reinterpret_cast<const std::uint64_t*>(call.Argument(spec.result));
     constexpr std::uint64_t kSuccess = 0;
     result = static_cast<std::uint32_t>(result) == kSuccess && stored != nullptr ? *stored : 0;
   }
-  const std::size_t size = SizeOf(*call, spec);
-  const std::uint64_t pool = ArgumentOf(*call, spec.pool);
+  const std::size_t size = SizeOf(call, spec);
+  const std::uint64_t pool = ArgumentOf(call, spec.pool);
   const CallerFrame caller = CallerOfNamed(frame);
   if (result == 0 && spec.call == NamedCall::kReallocate && size != 0) {
-    result = ArgumentOf(*call, spec.block);  // it is as it was; what it had is not known any more
+    result = ArgumentOf(call, spec.block);  // it is as it was; what it had is not known any more
   }
   AllocateInPoolOf(pool, BlockAt(result), size, caller);
 }
 
+}  // namespace
+
 namespace leakgate::agent {
 
-NamedCallPlace& PlaceOfNamedCall(std::uint32_t number) {
-  return g_places[number % EntryHooks::kMostNamed];
+NamedCallPlace& MakeNamedCallPlace(std::uint32_t number, std::uint64_t moved,
+                                   const NamedCallSpec& spec) {
+  return g_places[number % EntryHooks::kMostNamed] = {moved, Begins, Ends, spec};
 }
 
 void* CodeThatCallsNamed() { return reinterpret_cast<void*>(&leakgate_call_named); }

@@ -34,9 +34,7 @@ Slot SlotOf(const EntryHooks& hooks, const EntryHook& hook) {
   if (hook.function >= kHookedFunctionCount) {
     const auto number =
         static_cast<std::uint32_t>((hook.function - kHookedFunctionCount) % EntryHooks::kMostNamed);
-    NamedCallPlace& place = PlaceOfNamedCall(number);
-    place = {hook.moved, hooks.named[number]};
-    return {&place, CodeThatCallsNamed()};
+    return {&MakeNamedCallPlace(number, hook.moved, hooks.named[number]), CodeThatCallsNamed()};
   }
   void* const function = FunctionOf(hook);
   // Left as it was.

@@ -7,16 +7,24 @@
 
 namespace leakgate::agent {
 
-// What the code of a hook has pushed. The first member is read by code of the processor
+struct NamedCallFrame;
+
+// What the code of a hook has pushed. The addresses are read by code of the processor
 // (arch/*/named_entry.h).
 struct NamedCallPlace {
   std::uint64_t moved;  // the function as it was
+  // Returns whether `ends` is to be called when the function has returned.
+  std::uint64_t (*begins)(const NamedCallPlace& place, const NamedCallFrame& call,
+                          const std::uint64_t* frame);
+  void (*ends)(const NamedCallPlace& place, const NamedCallFrame& call, const std::uint64_t* frame,
+               std::uint64_t result);
   NamedCallSpec spec;
 };
 
-// Returns the place of the function with this number, below EntryHooks::kMostNamed. Defined where
-// its calls are recorded (interpose/interpose_named.cpp).
-[[nodiscard]] NamedCallPlace& PlaceOfNamedCall(std::uint32_t number);
+// Makes the place of the function with this number, below EntryHooks::kMostNamed. Defined where its
+// calls are recorded (interpose/interpose_named.cpp).
+[[nodiscard]] NamedCallPlace& MakeNamedCallPlace(std::uint32_t number, std::uint64_t moved,
+                                                 const NamedCallSpec& spec);
 // Returns the code that calls such a function and has the call recorded. Defined there, too.
 [[nodiscard]] void* CodeThatCallsNamed();
 

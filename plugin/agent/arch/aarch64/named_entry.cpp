@@ -1,7 +1,7 @@
 #include "plugin/agent/arch/aarch64/named_entry.h"
 
 // From the stack pointer up: 32 words of arguments, x0 to x18 but for x16 and x17, the place, what
-// leakgate_named_begins has said, and the vector registers.
+// was said as the call began, and the vector registers.
 asm(R"(
   .text
   .p2align 4
@@ -44,7 +44,8 @@ leakgate_call_named:
   mov x0, x16
   add x1, sp, #256
   mov x2, x29
-  bl leakgate_named_begins
+  ldr x17, [x0, #8]
+  blr x17
   str x0, [sp, #400]
   add x1, x29, #16
   mov x2, sp
@@ -79,7 +80,8 @@ leakgate_call_named:
   ldr x0, [sp, #392]
   add x1, sp, #256
   mov x2, x29
-  bl leakgate_named_ends
+  ldr x17, [x0, #16]
+  blr x17
   ldp x0, x1, [sp]
   ldr q0, [sp, #16]
 2:

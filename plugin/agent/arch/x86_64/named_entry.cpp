@@ -34,7 +34,7 @@ leakgate_call_named:
   movq 8(%rbp), %rdi
   leaq 512(%rsp), %rsi
   movq %rbp, %rdx
-  callq leakgate_named_begins
+  callq *8(%rdi)
   movq %rax, 584(%rsp)
   leaq 24(%rbp), %rsi
   movq %rsp, %rdi
@@ -64,7 +64,7 @@ leakgate_call_named:
   leaq 512(%rsp), %rsi
   movq %rbp, %rdx
   movq %rax, %rcx
-  callq leakgate_named_ends
+  callq *16(%rdi)
   movq 576(%rsp), %rax
   movq 592(%rsp), %rdx
   movaps 608(%rsp), %xmm0
