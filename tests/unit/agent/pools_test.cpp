@@ -39,9 +39,8 @@ class AgentPoolsTest : public RecordingTest {
   using Blocks = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
   [[nodiscard]] Blocks Live() const {
     Blocks live;
-    for (const LiveBlock& block : Reader().LiveBlocks(window_).value()) {
-      live.emplace_back(block.address, block.size_bytes);
-    }
+    const std::vector<LiveBlock> blocks = Reader().LiveBlocks(window_).value();
+    for (const LiveBlock& block : blocks) live.emplace_back(block.address, block.size_bytes);
     return live;
   }
   [[nodiscard]] std::int64_t Counted() const { return agent::SumWindow(window_).blocks; }
