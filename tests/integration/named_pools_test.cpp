@@ -14,7 +14,7 @@ class NamedPoolsTest : public BothModes {
     return path;
   }
   static Leak Left(long bytes, const std::string& test, const std::string& marker) {
-    return {bytes, 1, "pool", "Left_" + test + "_Test::TestBody()",
+    return {bytes, 1, "pool", "(anonymous namespace)::Left_" + test + "_Test::TestBody()",
             PlaceOf("named_pools/tests.cpp", marker)};
   }
 };

@@ -9,7 +9,8 @@ namespace {
 class PoolsTest : public BothModes {
  protected:
   static Leak Left(long bytes, const std::string& test, const std::string& marker) {
-    return {bytes, 1, "pool", "Left_" + test + "_Test::TestBody()", PlaceOf("pools.cpp", marker)};
+    return {bytes, 1, "pool", "(anonymous namespace)::Left_" + test + "_Test::TestBody()",
+            PlaceOf("pools.cpp", marker)};
   }
   static const GatedRun& Run() { return SharedRunByDefault({Fixture("pools")}); }
   static Outcome OutcomeIn(const std::string& test) { return OutcomeOf(Run().Test(test)); }
