@@ -28,18 +28,16 @@
 
 #include "leakgate/agent.h"
 
-#if defined(_WIN32)
 #if defined(__cplusplus)
 #include "leakgate/system.h"
-#else
+#elif defined(_WIN32)
 #include <windows.h>
-#endif
 #else
 #include <dlfcn.h>
 #endif
 
-#if defined(_MSC_VER) && !defined(__clang__)
-#define LEAKGATE_POOL_FUNCTION static __forceinline
+#if defined(_MSC_VER)
+#define LEAKGATE_POOL_FUNCTION static inline
 #else
 #define LEAKGATE_POOL_FUNCTION static inline __attribute__((always_inline, unused))
 #endif
@@ -49,9 +47,12 @@ typedef unsigned leakgate_pool;
 
 /* Users' code does not need this. Returns null if this process is not traced. */
 static inline const LeakgateAgent* leakgate_pool_agent(void) {
+#if defined(__cplusplus)
+  return leakgate::internal::FindAgent(LEAKGATE_AGENT_WITH_POOLS);
+#else
   LeakgateAgentFunction find = NULL;
 #if defined(_WIN32)
-  HINSTANCE library = GetModuleHandleA("leakgate_agent64.dll");
+  const HMODULE library = GetModuleHandleA("leakgate_agent64.dll");
   if (library != NULL) {
     const FARPROC symbol = GetProcAddress(library, LEAKGATE_AGENT_SYMBOL);
     memcpy(&find, &symbol, sizeof(find));
@@ -61,11 +62,12 @@ static inline const LeakgateAgent* leakgate_pool_agent(void) {
   memcpy(&find, &symbol, sizeof(find));
 #endif
   return find == NULL ? NULL : find(LEAKGATE_AGENT_WITH_POOLS);
+#endif
 }
 
 /* The agent; asked for again if it was not there. */
 static inline const LeakgateAgent* leakgate_pool_known_agent(void) {
-#if defined(_MSC_VER) && !defined(__clang__)
+#if defined(_MSC_VER)
   static const LeakgateAgent* volatile known = NULL;
   if (known == NULL) known = leakgate_pool_agent();
   return known;
