@@ -51,8 +51,8 @@ enum class NamedCall : std::uint32_t {
   kAllocate = 1,
   kFree = 2,
   kReallocate = 3,
-  kReset = 4,
-  kDestroy = 5,
+  kReset = 4,    // takes back all of a pool's blocks
+  kDestroy = 5,  // likewise, and the pool is gone
 };
 struct NamedCallSpec {
   static constexpr std::uint8_t kNone = 0xFF;

@@ -394,13 +394,9 @@ static_assert(sizeof(MeasuringWindowRecord) == 64);
 
 // Memory that the program divides itself (leakgate/pool.h).
 struct PoolRecord {
-  TextRef name;
-  std::uint32_t window;  // in which it was created
-  std::uint32_t thread;  // by which
-  std::uint32_t stack;   // where
-  std::uint32_t reserved[3];
+  TextRef name;  // empty if an object of the program's tells it apart
 };
-static_assert(sizeof(PoolRecord) == 32);
+static_assert(sizeof(PoolRecord) == 8);
 
 // One thread's share of the counters. Only its owner writes it, with plain stores. The counters
 // only grow, and when a thread ends, a later thread continues with them. What the owner has

@@ -10,6 +10,7 @@
 
 #include "runner/attribution/code_owner.h"
 #include "runner/attribution/framework_rules.h"
+#include "runner/attribution/wrappers.h"
 #include "runner/base/time_limit.h"
 #include "runner/region/amount.h"
 #include "runner/result/debug_header.h"
@@ -98,11 +99,6 @@ std::optional<AllocationKind> KindSeenByUser(const std::vector<Frame>& stack) {
 // GoogleTest, so it distinguishes no call sites.
 bool HasCallSiteOfItsOwn(const Finding& finding) {
   return finding.user_frame && finding.stack[*finding.user_frame].function != "main";
-}
-
-bool TellsOfPool(const Frame& frame) {
-  const std::string name = QualifiedNameOf(frame.function);
-  return name.starts_with("leakgate_pool_") || name.starts_with("leakgate::Pool::");
 }
 
 // The function that tells of a pool's block is the pool's: the block is its caller's. A test may do

@@ -107,6 +107,12 @@ constexpr std::array kAll = {
 
 std::span<const KnownWrappers> ListKnownWrappers() { return kAll; }
 
+bool TellsOfPool(const Frame& frame) {
+  const std::string function = NamedFrame(frame).function;
+  return std::any_of(kPools.begin(), kPools.end(),
+                     [&](std::string_view glob) { return MatchesGlob(glob, function); });
+}
+
 WrapperPatterns::WrapperPatterns(std::vector<std::string> declared)
     : declared_(std::move(declared)) {
   for (const KnownWrappers& wrappers : kAll) {

@@ -27,6 +27,9 @@ struct KnownWrappers {
 // `leakgate framework` prints the list.
 [[nodiscard]] std::span<const KnownWrappers> ListKnownWrappers();
 
+// Returns whether the function is one by which code tells of a pool's blocks (leakgate/pool.h).
+[[nodiscard]] bool TellsOfPool(const Frame& frame);
+
 // Recognises wrappers by their names. Used by one thread at a time.
 class WrapperPatterns {
  public:

@@ -9,28 +9,22 @@
 #include <string>
 #include <vector>
 
+#include "common/entry_hooks.h"
 #include "runner/base/word_table.h"
 
 namespace leakgate {
 
-enum class PoolCall : std::uint8_t {
-  kAllocate = 1,
-  kFree = 2,
-  kReallocate = 3,
-  kReset = 4,    // takes back all of a pool's blocks
-  kDestroy = 5,  // likewise, and the pool is gone
-};
 template <>
-struct WordTable<PoolCall> {
+struct WordTable<NamedCall> {
   static constexpr std::array kWords = {
-      Named{PoolCall::kAllocate, "allocate"}, Named{PoolCall::kFree, "free"},
-      Named{PoolCall::kReallocate, "reallocate"}, Named{PoolCall::kReset, "reset"},
-      Named{PoolCall::kDestroy, "destroy"}};
+      Named{NamedCall::kAllocate, "allocate"}, Named{NamedCall::kFree, "free"},
+      Named{NamedCall::kReallocate, "reallocate"}, Named{NamedCall::kReset, "reset"},
+      Named{NamedCall::kDestroy, "destroy"}};
 };
 
 // Arguments are counted from 1, as they stand in the parentheses.
 struct NamedFunction {
-  PoolCall call = PoolCall::kAllocate;
+  NamedCall call = NamedCall::kAllocate;
   std::string name;                // qualified, without parameters
   std::optional<unsigned> pool;    // what tells pools apart; else the object of a member function
   std::optional<unsigned> block;   // kFree, kReallocate

@@ -69,19 +69,20 @@ void Complete(const NamedFunction& given, NamedFunction& function) {
   if (!function.pool) function.pool = given.pool;
   if (!function.count) function.count = given.count;
   const unsigned first = function.pool.value_or(0) + 1;
-  const bool has_block = function.call == PoolCall::kFree || function.call == PoolCall::kReallocate;
+  const bool has_block =
+      function.call == NamedCall::kFree || function.call == NamedCall::kReallocate;
   if (has_block && !function.block) function.block = given.block ? given.block : first;
-  if (function.call == PoolCall::kAllocate) {
+  if (function.call == NamedCall::kAllocate) {
     if (!function.size) function.size = given.size ? given.size : first;
     if (!function.result) function.result = given.result;
-  } else if (function.call == PoolCall::kReallocate && !function.size) {
+  } else if (function.call == NamedCall::kReallocate && !function.size) {
     function.size = *function.block + 1;
   }
 }
 
 // The functions that libraries of allocators have under a prefix of their own.
 std::vector<NamedFunction> FunctionsWith(const std::string& prefix, int line) {
-  const auto make = [&](PoolCall call, std::string_view name) {
+  const auto make = [&](NamedCall call, std::string_view name) {
     NamedFunction function;
     function.call = call;
     function.name = prefix + std::string(name);
@@ -90,7 +91,7 @@ std::vector<NamedFunction> FunctionsWith(const std::string& prefix, int line) {
     return function;
   };
   const auto allocate = [&](std::string_view name, unsigned size) {
-    NamedFunction function = make(PoolCall::kAllocate, name);
+    NamedFunction function = make(NamedCall::kAllocate, name);
     function.size = size;
     return function;
   };
@@ -98,10 +99,10 @@ std::vector<NamedFunction> FunctionsWith(const std::string& prefix, int line) {
   calloc.count = 1;
   NamedFunction posix_memalign = allocate("posix_memalign", 3);
   posix_memalign.result = 1;
-  NamedFunction realloc = make(PoolCall::kReallocate, "realloc");
+  NamedFunction realloc = make(NamedCall::kReallocate, "realloc");
   realloc.block = 1;
   realloc.size = 2;
-  NamedFunction reallocarray = make(PoolCall::kReallocate, "reallocarray");
+  NamedFunction reallocarray = make(NamedCall::kReallocate, "reallocarray");
   reallocarray.block = 1;
   reallocarray.count = 2;
   reallocarray.size = 3;
@@ -115,7 +116,7 @@ std::vector<NamedFunction> FunctionsWith(const std::string& prefix, int line) {
                                           allocate("valloc", 1),
                                           allocate("pvalloc", 1)};
   for (const std::string_view name : {"free", "cfree", "free_sized", "free_aligned_sized"}) {
-    functions.push_back(make(PoolCall::kFree, name));
+    functions.push_back(make(NamedCall::kFree, name));
     functions.back().block = 1;
   }
   return functions;
@@ -126,7 +127,7 @@ Expected<NamedAllocator> ReadAllocator(const LocatedValue& value, const JsonPlac
   NamedFunction given;
   std::string prefix;
   std::vector<JsonField> fields = ArgumentsOf(given);
-  for (const auto& named : WordTable<PoolCall>::kWords) {
+  for (const auto& named : WordTable<NamedCall>::kWords) {
     fields.push_back({named.word, [&allocator, call = named.value](const LocatedValue& function,
                                                                    const JsonPlace& at) {
                         Expected<NamedFunction> read = ReadFunction(function, at);
@@ -144,7 +145,7 @@ Expected<NamedAllocator> ReadAllocator(const LocatedValue& value, const JsonPlac
     allocator.functions.insert(allocator.functions.end(), more.begin(), more.end());
   }
   const auto is_allocate = [](const NamedFunction& function) {
-    return function.call == PoolCall::kAllocate || function.call == PoolCall::kReallocate;
+    return function.call == NamedCall::kAllocate || function.call == NamedCall::kReallocate;
   };
   if (std::none_of(allocator.functions.begin(), allocator.functions.end(), is_allocate)) {
     return place.ErrorAt(value, fmt::format("names no function that allocates; write, for example, "

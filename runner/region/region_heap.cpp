@@ -3,6 +3,7 @@
 #include <array>
 #include <bitset>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -300,7 +301,8 @@ namespace {
 bool IsBefore(const LiveBlock& a, const LiveBlock& b) { return a.address < b.address; }
 
 // Returns whether one of the blocks of pools, which are sorted by address, is in the block.
-bool HasPooledBlockIn(const LiveBlock& block, std::span<const LiveBlock> pooled) {
+bool IsChunk(const LiveBlock& block, std::span<const LiveBlock> pooled) {
+  if (block.pool == 0 && !block.may_be_chunk) return false;
   const std::uint64_t first = block.address + (block.pool != 0 ? 1 : 0);
   const auto found = std::lower_bound(
       pooled.begin(), pooled.end(), first,
@@ -308,24 +310,17 @@ bool HasPooledBlockIn(const LiveBlock& block, std::span<const LiveBlock> pooled)
   return found != pooled.end() && found->address - block.address < block.size_bytes;
 }
 
-// Moves the chunks out of the heap's blocks, and adds the blocks of pools.
-void AddPooled(std::vector<LiveBlock> pooled, HeapCopy& heap) {
+// Adds the blocks of pools to the heap's, and moves out those that are chunks: an outer one comes
+// before an inner one.
+void AddPooled(std::span<const LiveBlock> pooled, HeapCopy& heap) {
   std::vector<LiveBlock> merged;
   merged.reserve(heap.blocks.size() + pooled.size());
-  auto next = pooled.begin();
-  const auto add_pooled_before = [&](std::uint64_t address) {
-    for (; next != pooled.end() && next->address < address; ++next) {
-      (HasPooledBlockIn(*next, pooled) ? heap.chunks : merged).push_back(*next);
-    }
-  };
-  for (const LiveBlock& block : heap.blocks) {
-    add_pooled_before(block.address);
-    const bool is_chunk = block.may_be_chunk && HasPooledBlockIn(block, pooled);
-    (is_chunk ? heap.chunks : merged).push_back(block);
-  }
-  add_pooled_before(~std::uint64_t{0});
+  std::merge(heap.blocks.begin(), heap.blocks.end(), pooled.begin(), pooled.end(),
+             std::back_inserter(merged), IsBefore);
+  const auto is_chunk = [&](const LiveBlock& block) { return IsChunk(block, pooled); };
+  std::copy_if(merged.begin(), merged.end(), std::back_inserter(heap.chunks), is_chunk);
+  std::erase_if(merged, is_chunk);
   heap.blocks = std::move(merged);
-  std::stable_sort(heap.chunks.begin(), heap.chunks.end(), IsBefore);
 }
 
 constexpr std::uint64_t kWordsPerMapPage = 1024;
@@ -465,23 +460,22 @@ Expected<std::vector<LiveBlock>> RegionReader::PoolBlocks() const {
 }
 
 Expected<std::vector<LiveBlock>> RegionReader::Settled(std::vector<LiveBlock> blocks) const {
-  if (PoolAreaCount() == 0) return blocks;
-  bool has_any = false;
+  if (!HasPools()) return blocks;
   for (LiveBlock& block : blocks) {
     if (IsPoolPlace(block.address)) block.address = AddressAt(block.address);
-    has_any = has_any || block.pool != 0 || block.may_be_chunk;
   }
+  const bool has_any = std::any_of(blocks.begin(), blocks.end(), [](const LiveBlock& block) {
+    return block.pool != 0 || block.may_be_chunk;
+  });
   if (!has_any) return blocks;
   LEAKGATE_TRY_ASSIGN(const std::vector<LiveBlock> pooled, PoolBlocks());
-  std::erase_if(blocks, [&](const LiveBlock& block) {
-    return (block.pool != 0 || block.may_be_chunk) && HasPooledBlockIn(block, pooled);
-  });
+  std::erase_if(blocks, [&](const LiveBlock& block) { return IsChunk(block, pooled); });
   std::sort(blocks.begin(), blocks.end(), IsBefore);
   return blocks;
 }
 
 Expected<std::vector<LiveSum>> RegionReader::SumBlocks() const {
-  if (PoolAreaCount() != 0) {
+  if (HasPools()) {
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Amount> sums;
     LEAKGATE_TRY(VisitBlocks([&](std::span<const LiveBlock> blocks) -> Expected<void> {
       for (const LiveBlock& block : blocks) {
@@ -717,16 +711,14 @@ Expected<void> RegionReader::VisitBlocks(const UseBlocks& use, Pools pools) cons
   batch.reserve(kBatch);
   Expected<void> outcome;
   const auto add = [&](const LiveBlock& block) {
-    if (!outcome) return;
+    if (!outcome || IsChunk(block, pooled)) return;
     batch.push_back(block);
     if (batch.size() < kBatch) return;
     outcome = use(batch);
     batch.clear();
   };
   const auto add_pooled_before = [&](std::uint64_t address) {
-    for (; next != pooled.end() && next->address < address; ++next) {
-      if (!HasPooledBlockIn(*next, pooled)) add(*next);
-    }
+    for (; next != pooled.end() && next->address < address; ++next) add(*next);
   };
   const auto scan = [&](const Stretch& stretch) {
     for (std::uint64_t i = stretch.begin; i < stretch.end && outcome; ++i) {
@@ -734,7 +726,7 @@ Expected<void> RegionReader::VisitBlocks(const UseBlocks& use, Pools pools) cons
       if (!written) continue;
       const LiveBlock block = BlockOf(stretch.AddressOf(i), *written, Context(written->context));
       add_pooled_before(block.address);
-      if (!block.may_be_chunk || !HasPooledBlockIn(block, pooled)) add(block);
+      add(block);
     }
   };
   const Expected<void> scanned = ForEachChunk([&](std::uint64_t index, std::uint32_t chunk) {
@@ -748,24 +740,20 @@ Expected<void> RegionReader::VisitBlocks(const UseBlocks& use, Pools pools) cons
   return batch.empty() ? Expected<void>() : use(batch);
 }
 
-// Blocks of pools are the last ones, since their places are behind all addresses that programs
-// have. A page that lies wholly within a live block is not returned, because the block is not a
-// root.
+// A page that lies wholly within a live block is not returned, because the block is not a root.
 Expected<HeapCopy> RegionReader::CopyHeap() const {
   return ReadQuickly(*this, [&](LiveScan& scan) -> Expected<HeapCopy> {
     HeapCopy heap;
     heap.blocks.reserve(EstimateBlockCount());
-    std::vector<LiveBlock> pooled;
     const auto read = [&](const Stretch& stretch) {
+      const auto add = [&](std::uint64_t at, std::uint32_t word) -> std::optional<std::uint64_t> {
+        const auto written = stretch.words.BlockAt(at, word);
+        if (!written) return std::nullopt;
+        heap.blocks.push_back(BlockOf(stretch.AddressOf(at), *written, Context(written->context)));
+        return written->size_bytes;
+      };
       if (IsPoolPlace(stretch.chunk_address)) {
-        scan.ForEachWord(
-            stretch, stretch.begin, stretch.end,
-            [&](std::uint64_t at, std::uint32_t word) -> std::optional<std::uint64_t> {
-              const auto written = stretch.words.BlockAt(at, word);
-              if (!written) return std::nullopt;
-              pooled.push_back(BlockOf(stretch.AddressOf(at), *written, Context(written->context)));
-              return written->size_bytes;
-            });
+        scan.ForEachWord(stretch, stretch.begin, stretch.end, add);
         return;
       }
       for (std::uint64_t page = stretch.begin; page < stretch.end;) {
@@ -779,15 +767,10 @@ Expected<HeapCopy> RegionReader::CopyHeap() const {
         };
         bool is_heap = false;
         const std::uint64_t end = page + kWordsPerHeapPage;
-        scan.ForEachWord(stretch, page, end,
-                         [&](std::uint64_t at, std::uint32_t word) -> std::optional<std::uint64_t> {
-                           is_heap = is_heap || is_of_heap(at);
-                           const auto written = stretch.words.BlockAt(at, word);
-                           if (!written) return std::nullopt;
-                           heap.blocks.push_back(
-                               BlockOf(stretch.AddressOf(at), *written, Context(written->context)));
-                           return written->size_bytes;
-                         });
+        scan.ForEachWord(stretch, page, end, [&](std::uint64_t at, std::uint32_t word) {
+          is_heap = is_heap || is_of_heap(at);
+          return add(at, word);
+        });
         // Blocks may have begun where the last part of an earlier one is now.
         for (std::uint64_t at = page; !is_heap && at < page + within; ++at) {
           is_heap = stretch.words.Load(at) != 0 && is_of_heap(at);
@@ -797,10 +780,15 @@ Expected<HeapCopy> RegionReader::CopyHeap() const {
       }
     };
     LEAKGATE_TRY(ReadMap(scan, read));
-    if (!pooled.empty()) {
+    if (HasPools()) {
+      const auto first =
+          std::stable_partition(heap.blocks.begin(), heap.blocks.end(),
+                                [](const LiveBlock& block) { return !IsPoolPlace(block.address); });
+      std::vector<LiveBlock> pooled(first, heap.blocks.end());
+      heap.blocks.erase(first, heap.blocks.end());
       for (LiveBlock& block : pooled) block.address = AddressAt(block.address);
       std::sort(pooled.begin(), pooled.end(), IsBefore);
-      AddPooled(std::move(pooled), heap);
+      AddPooled(pooled, heap);
     }
     constexpr std::size_t kMany = 200'000;  // a caller of so many needs the memory
     if (heap.blocks.size() > kMany) chunks_->ReleasePages();

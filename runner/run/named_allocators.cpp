@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <compare>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -24,10 +25,6 @@ Unexpected ErrorAt(const NamedAllocator& allocator, const NamedFunction& functio
                                        function.line, Word(function.call), function.name,
                                        PathText(executable), problem));
 }
-
-NamedCall CallOf(PoolCall call) { return static_cast<NamedCall>(call); }
-static_assert(static_cast<int>(PoolCall::kDestroy) == static_cast<int>(NamedCall::kDestroy) &&
-              static_cast<int>(PoolCall::kReallocate) == static_cast<int>(NamedCall::kReallocate));
 
 // Returns in which of the registers for whole numbers an argument is passed; nothing if it is not,
 // or not for certain. Without debug information, all arguments are taken for whole numbers.
@@ -51,7 +48,7 @@ std::optional<std::uint8_t> RegisterOf(unsigned argument, const FoundFunction& f
 // Fails with the number of an argument that is not passed in a register for whole numbers.
 tl::expected<NamedCallSpec, unsigned> SpecOf(const NamedFunction& function,
                                              const FoundFunction& found) {
-  NamedCallSpec spec{.call = CallOf(function.call),
+  NamedCallSpec spec{.call = function.call,
                      .pool = NamedCallSpec::kNone,
                      .block = NamedCallSpec::kNone,
                      .size = NamedCallSpec::kNone,
@@ -118,48 +115,60 @@ Expected<void> AddFunctions(const NamedAllocator& allocator,
   return {};
 }
 
-Expected<std::vector<NamedEntry>> Find(const fs::path& executable,
-                                       const std::vector<const BudgetFile*>& files) {
+using Allocators = std::vector<const NamedAllocator*>;
+
+Expected<std::vector<NamedEntry>> Find(const fs::path& executable, const Allocators& allocators) {
   std::vector<std::string> names;
-  for (const BudgetFile* const file : files) {
-    for (const NamedAllocator& allocator : file->allocators) {
-      for (const NamedFunction& function : allocator.functions) names.push_back(function.name);
-    }
+  for (const NamedAllocator* const allocator : allocators) {
+    for (const NamedFunction& function : allocator->functions) names.push_back(function.name);
   }
   const std::vector<std::vector<FoundFunction>> found =
       FindNamedFunctions(executable, names, MatchesGlob);
   std::vector<NamedEntry> entries;
   auto next = found.begin();
-  for (const BudgetFile* const file : files) {
-    for (const NamedAllocator& allocator : file->allocators) {
-      const auto end = next + static_cast<std::ptrdiff_t>(allocator.functions.size());
-      const std::vector<std::vector<FoundFunction>> own(next, end);
-      next = end;
-      const bool has_any =
-          std::any_of(own.begin(), own.end(), [](const auto& it) { return !it.empty(); });
-      if (has_any) LEAKGATE_TRY(AddFunctions(allocator, own, executable, entries));
-    }
+  for (const NamedAllocator* const allocator : allocators) {
+    const auto end = next + static_cast<std::ptrdiff_t>(allocator->functions.size());
+    const std::vector<std::vector<FoundFunction>> own(next, end);
+    next = end;
+    const bool has_any =
+        std::any_of(own.begin(), own.end(), [](const auto& it) { return !it.empty(); });
+    if (has_any) LEAKGATE_TRY(AddFunctions(*allocator, own, executable, entries));
   }
   return entries;
 }
+
+// What was found in a file, by the entries of budget files that named it.
+struct Search {
+  fs::path executable;
+  fs::file_time_type changed;
+  std::vector<std::pair<fs::path, int>> allocators;  // files and lines
+
+  friend auto operator<=>(const Search&, const Search&) = default;
+};
 
 }  // namespace
 
 Expected<std::vector<NamedEntry>> FindNamedAllocators(const fs::path& executable,
                                                       const std::vector<const BudgetFile*>& files) {
-  const bool has_any = std::any_of(
-      files.begin(), files.end(), [](const BudgetFile* file) { return !file->allocators.empty(); });
-  if (!has_any) return std::vector<NamedEntry>();
-  static std::mutex mutex;
-  static std::map<std::pair<fs::path, fs::file_time_type>, Expected<std::vector<NamedEntry>>> known;
+  Allocators allocators;
+  Search search;
+  for (const BudgetFile* const file : files) {
+    for (const NamedAllocator& allocator : file->allocators) {
+      allocators.push_back(&allocator);
+      search.allocators.emplace_back(allocator.file, allocator.line);
+    }
+  }
+  if (allocators.empty()) return std::vector<NamedEntry>();
   std::error_code error;
-  const fs::path path = fs::canonical(executable, error);
-  const fs::file_time_type time = error ? fs::file_time_type() : fs::last_write_time(path, error);
-  if (error) return Find(executable, files);
+  search.executable = fs::canonical(executable, error);
+  if (!error) search.changed = fs::last_write_time(search.executable, error);
+  if (error) return Find(executable, allocators);
+  static std::mutex mutex;
+  static std::map<Search, Expected<std::vector<NamedEntry>>> known;
   const std::scoped_lock lock(mutex);
-  const auto found = known.find({path, time});
+  const auto found = known.find(search);
   if (found != known.end()) return found->second;
-  return known.emplace(std::pair(path, time), Find(path, files)).first->second;
+  return known.emplace(search, Find(search.executable, allocators)).first->second;
 }
 
 Expected<void> RequireNamedAllocators(const fs::path& executable,

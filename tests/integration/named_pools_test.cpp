@@ -33,6 +33,7 @@ TEST_P(NamedPoolsTest, AreJudgedAsMallocIs) {
   EXPECT_EQ(outcome("Left.WithArgumentsOnTheStack"),
             OverBudget({Left(73, "WithArgumentsOnTheStack", "numbered")}));
   EXPECT_EQ(outcome("Left.Reallocated"), OverBudget({Left(74, "Reallocated", "reallocated")}));
+  EXPECT_EQ(run.Test("Left.DeeperThanAnException")["violations"][0]["actual"], 79);
   EXPECT_EQ(outcome("Left.InAPool"), OverBudget({Left(75, "InAPool", "pool")}));
   EXPECT_EQ(outcome("Left.ByMalloc"), OverBudget({Left(76, "ByMalloc", "malloc")}));
   EXPECT_EQ(outcome("Left.ByCalloc"), OverBudget({Left(77, "ByCalloc", "calloc")}));

@@ -169,9 +169,7 @@ void AnnounceEnd() {
   if (IsTracing() && !MayHaveLostStatics()) AnnounceProcessEnd();
 }
 
-unsigned CreatePoolOf(const char* name) {
-  return CreatePool(ViewOf(name), LEAKGATE_CALLER_FRAME());
-}
+unsigned CreatePoolOf(const char* name) { return CreatePool(ViewOf(name)); }
 
 void AllocateIn(unsigned pool, const void* block, unsigned long long bytes) {
   AllocateInPool(pool, block, static_cast<std::size_t>(bytes), LEAKGATE_CALLER_FRAME());

@@ -3,6 +3,7 @@
 // what the outermost one returns.
 //
 // Nothing here starts the agent, and where nothing is recorded, the functions are only called.
+#include "plugin/agent/arch/named_exception.h"
 #include "plugin/agent/interpose/interpose.h"
 #include "plugin/agent/record/pools.h"
 #include "plugin/agent/start/named_calls.h"
@@ -18,18 +19,29 @@ namespace {
 
 constinit NamedCallPlace g_places[EntryHooks::kMostNamed] = {};
 
-// The calls that allocate and have not returned yet, the innermost last. One that was left by an
-// exception or a jump is still there: the stack pointer tells.
+// The calls that allocate and have not returned yet, the innermost last; of many, the outermost. An
+// exception takes away those that it leaves. One that was left by a jump is still there: the stack
+// pointer tells.
 struct OpenCalls {
   struct Call {
     const std::uint64_t* frame;
     std::uint64_t pool;
+    bool is_inner;  // another call of the same pool's gives out the block
   };
   static constexpr std::uint32_t kMost = 8;
   std::uint32_t count;
+  std::uint32_t more;  // for which there was no room
   Call calls[kMost];
 };
 constinit thread_local OpenCalls t_open{};
+
+void LeaveInnermost() {
+  if (t_open.more != 0) {
+    --t_open.more;
+  } else if (t_open.count != 0) {
+    --t_open.count;
+  }
+}
 
 void LeaveEnded(const std::uint64_t* frame) {
   // Frames of other stacks, such as a coroutine's, are further away.
@@ -37,6 +49,7 @@ void LeaveEnded(const std::uint64_t* frame) {
   while (t_open.count != 0) {
     const std::uint64_t* const open = t_open.calls[t_open.count - 1].frame;
     if (frame < open && open - frame < kMostStackWords) return;
+    t_open.more = 0;
     --t_open.count;
   }
 }
@@ -82,17 +95,27 @@ std::uint64_t Begins(const NamedCallPlace& place, const NamedCallFrame& call,
     case NamedCall::kAllocate:
       break;
   }
-  if (IsInner(pool) || t_open.count == OpenCalls::kMost) return 0;
-  t_open.calls[t_open.count++] = {frame, pool};
+  if (t_open.count == OpenCalls::kMost) {
+    ++t_open.more;
+  } else {
+    t_open.calls[t_open.count] = {frame, pool, IsInner(pool)};
+    ++t_open.count;
+  }
   return 1;
 }
 
 void Ends(const NamedCallPlace& place, const NamedCallFrame& call, const std::uint64_t* frame,
           std::uint64_t result) {
   const NamedCallSpec& spec = place.spec;
-  while (t_open.count != 0 && t_open.calls[t_open.count - 1].frame != frame) --t_open.count;
-  if (t_open.count != 0) --t_open.count;
-  if (!IsTracing()) return;
+  // Inner ones that are still there were left by a jump.
+  while (t_open.count != 0 && t_open.calls[t_open.count - 1].frame < frame) {
+    t_open.more = 0;
+    --t_open.count;
+  }
+  const OpenCalls::Call own =
+      t_open.count != 0 ? t_open.calls[t_open.count - 1] : OpenCalls::Call{};
+  LeaveInnermost();
+  if (own.frame != frame || own.is_inner || !IsTracing()) return;
   if (spec.result != NamedCallSpec::kNone) {
     const auto* const stored = reinterpret_cast<const std::uint64_t*>(call.Argument(spec.result));
     constexpr std::uint64_t kSuccess = 0;
@@ -113,6 +136,7 @@ namespace leakgate::agent {
 
 NamedCallPlace& MakeNamedCallPlace(std::uint32_t number, std::uint64_t moved,
                                    const NamedCallSpec& spec) {
+  g_leave_named_call = LeaveInnermost;
   return g_places[number % EntryHooks::kMostNamed] = {moved, Begins, Ends, spec};
 }
 

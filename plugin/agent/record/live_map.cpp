@@ -34,6 +34,24 @@ void LiveMap::ForgetChunks() {
   mapped_count_ = 0;
 }
 
+std::uint64_t LiveMap::FindBegin(std::uint64_t address, std::uint64_t farthest) {
+  constexpr std::uint64_t kGranule = kGranuleMask + 1;
+  constexpr std::uint64_t kStretch = std::uint64_t{1} << kChunkShift;
+  const std::uint64_t last = address & ~kGranuleMask;
+  for (std::uint64_t at = last; at != 0 && last - at <= farthest;) {
+    const Slot slot = FindAligned(at);
+    if (slot == nullptr) {  // no block begins in the whole stretch
+      at = (at & ~(kStretch - 1)) - kGranule;
+      continue;
+    }
+    if (IsLiveAt(slot)) {
+      return address == at || address - at < SizeAt(slot, RestAt(slot)) ? at : 0;
+    }
+    at -= kGranule;
+  }
+  return 0;
+}
+
 LiveMap::Slot LiveMap::SlotFor(std::uint64_t address) {
   address = WithoutTag(address);
   const Slot slot = Find(address);

@@ -70,6 +70,10 @@ class LiveMap {
     return chunk + WordOf(address);
   }
 
+  // Returns where the live block begins that has `address`; 0 if there is none, or if it begins
+  // farther in front of the address.
+  static std::uint64_t FindBegin(std::uint64_t address, std::uint64_t farthest);
+
   // For a block that the C library's malloc has returned, which lies within the map. Returns
   // nullptr for nullptr.
   static Slot SlotOfBlock(const void* block) {

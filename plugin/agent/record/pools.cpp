@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint32_t kSlotWords =
     static_cast<std::uint32_t>(kPoolSlotPlaces >> kGranuleShift) * kWordsPerGranule;
 
-// A number that no pool has: several pools have had blocks in the page.
+// A number that no pool has: several pools have had blocks there.
 constexpr std::uint16_t kSeveralPools = 0xFFFF;
 static_assert(kMaxPools <= kSeveralPools);
 constexpr std::uint64_t kNoChunk = 1;  // known to be in none
@@ -28,13 +28,12 @@ constexpr std::uint64_t kNoChunk = 1;  // known to be in none
 // Memory of one area. All members but the first two are read and written without the lock; they
 // are relaxed, since no other memory is read through them.
 struct Area {
-  std::uint64_t number;                        // its address / kPoolAreaBytes
-  std::uint32_t index;                         // in the region
-  std::atomic<std::uint32_t> planes{0};        // bits of those that have had blocks
-  std::atomic<bool> has_several_pools{false};  // has had blocks of more than one pool
-  std::atomic<std::uint16_t> first_pool{0};
-  // Of each page: the pool that has had blocks there since it was last freed as a whole; and where
-  // the chunk begins in which such a block was.
+  std::uint64_t number;                  // its address / kPoolAreaBytes
+  std::uint32_t index;                   // in the region
+  std::atomic<std::uint32_t> planes{0};  // bits of those that have had blocks
+  std::atomic<std::uint16_t> pool{0};    // that has had blocks there
+  // Of each page: the pool that has had blocks there since the pool was last emptied; and where the
+  // chunk begins in which such a block was.
   std::atomic<std::uint16_t> pool_of_page[kPoolPagesOfArea] = {};
   std::atomic<std::uint64_t> chunk_of_page[kPoolPagesOfArea] = {};
 
@@ -88,7 +87,6 @@ struct Slab {
 
 constinit SpinLock g_lock;
 constinit std::atomic<Tables*> g_tables{nullptr};
-constinit std::atomic<bool> g_has_pooled{false};
 // Under the lock:
 constinit Slab* g_first_slab = nullptr;
 constinit Slab* g_slab = nullptr;  // the one that is being filled
@@ -217,8 +215,27 @@ void ReleaseWithContent(Recording recording, const Area& area, LiveMap::Slot slo
                         std::uint64_t address) {
   const std::uint64_t size_bytes = LiveMap::SizeAt(slot, LiveMap::RestAt(slot));
   Release(recording, slot);
-  if (area.has_several_pools.load(std::memory_order_relaxed)) {
+  if (area.pool.load(std::memory_order_relaxed) == kSeveralPools) {
     FreePooledIn(recording, address, address + size_bytes);
+  }
+}
+
+// Notes in `known` that the pool has blocks there. REQUIRES: the lock is held.
+void NoteOwner(std::atomic<std::uint16_t>& known, std::uint32_t pool) {
+  const std::uint16_t before = known.load(std::memory_order_relaxed);
+  known.store(before == 0 || before == pool ? static_cast<std::uint16_t>(pool) : kSeveralPools,
+              std::memory_order_relaxed);
+}
+
+// Calls `use(page)` for each page of the set, and notes of a page that was the pool's alone that it
+// is nobody's. REQUIRES: the lock is held.
+template <typename Use>
+void ForEachPage(const PageSet& set, std::uint32_t pool, const Use& use) {
+  for (std::uint32_t page = 0; page < kPoolPagesOfArea; ++page) {
+    if ((set.bits[page / 64] >> (page % 64) & 1) == 0) continue;
+    std::atomic<std::uint16_t>& known = set.area->pool_of_page[page];
+    if (known.load(std::memory_order_relaxed) == pool) known.store(0, std::memory_order_relaxed);
+    use(page);
   }
 }
 
@@ -247,15 +264,8 @@ void ReleaseWithContent(Recording recording, const Area& area, LiveMap::Slot slo
   set->next = tables.pools[pool].pages;
   tables.pools[pool].pages = set;
   set->bits[page / 64] |= std::uint64_t{1} << (page % 64);
-  const std::uint16_t before = known.load(std::memory_order_relaxed);
-  known.store(before == 0 || before == pool ? static_cast<std::uint16_t>(pool) : kSeveralPools,
-              std::memory_order_relaxed);
-  std::uint16_t first = 0;
-  if (!area.first_pool.compare_exchange_strong(first, static_cast<std::uint16_t>(pool),
-                                               std::memory_order_relaxed) &&
-      first != pool) {
-    area.has_several_pools.store(true, std::memory_order_relaxed);
-  }
+  NoteOwner(known, pool);
+  NoteOwner(area.pool, pool);
   return true;
 }
 
@@ -263,27 +273,6 @@ bool IsInChunk(std::uint64_t chunk, std::uint64_t address) {
   const LiveMap::Slot slot = LiveMap::Find(chunk);
   return slot != nullptr && LiveMap::IsChunkAt(slot) &&
          address - chunk < LiveMap::SizeAt(slot, LiveMap::RestAt(slot));
-}
-
-// Returns the address of the live block that has `address`; 0 if there is none, or if it begins too
-// far in front of it.
-std::uint64_t FindChunk(std::uint64_t address) {
-  constexpr std::uint64_t kGranule = std::uint64_t{1} << kGranuleShift;
-  constexpr std::uint64_t kFarthest = std::uint64_t{16} << 20;
-  constexpr std::uint64_t kStretch = std::uint64_t{1} << kChunkShift;
-  const std::uint64_t last = address & ~(kGranule - 1);
-  for (std::uint64_t at = last; at != 0 && last - at <= kFarthest;) {
-    const LiveMap::Slot slot = LiveMap::FindAligned(at);
-    if (slot == nullptr) {  // no block begins in the whole stretch
-      at = (at & ~(kStretch - 1)) - kGranule;
-      continue;
-    }
-    if (LiveMap::IsLiveAt(slot)) {
-      return address - at < LiveMap::SizeAt(slot, LiveMap::RestAt(slot)) ? at : 0;
-    }
-    at -= kGranule;
-  }
-  return 0;
 }
 
 void NoteChunk(Tables& tables, Area& area, std::uint32_t page, std::uint64_t address) {
@@ -295,7 +284,8 @@ void NoteChunk(Tables& tables, Area& area, std::uint32_t page, std::uint64_t add
     if (candidate == 0 || !IsInChunk(candidate, address)) continue;
     return known.store(candidate, std::memory_order_relaxed);
   }
-  const std::uint64_t found = FindChunk(address);
+  constexpr std::uint64_t kFarthest = std::uint64_t{16} << 20;
+  const std::uint64_t found = LiveMap::FindBegin(address, kFarthest);
   known.store(found == 0 ? kNoChunk : found, std::memory_order_relaxed);
   if (found == 0) return;
   const LiveMap::Slot slot = LiveMap::FindAligned(found);
@@ -343,18 +333,14 @@ void ReserveNumber(std::uint32_t pool) {
 // Frees the blocks of the pool. REQUIRES: the lock is held.
 void Empty(Recording recording, Pool& pool, std::uint32_t number) {
   for (PageSet* set = pool.pages; set != nullptr; set = set->next) {
-    Area& area = *set->area;
-    for (std::uint32_t page = 0; page < kPoolPagesOfArea; ++page) {
-      if ((set->bits[page / 64] >> (page % 64) & 1) == 0) continue;
-      std::atomic<std::uint16_t>& known = area.pool_of_page[page];
-      if (known.load(std::memory_order_relaxed) == number)
-        known.store(0, std::memory_order_relaxed);
+    const Area& area = *set->area;
+    ForEachPage(*set, number, [&](std::uint32_t page) {
       const std::uint64_t begin = area.begin() + page * kPoolPageBytes;
       ForEachBlock(area, begin, begin + kPoolPageBytes,
                    [&](LiveMap::Slot slot, std::uint64_t address) {
                      if (PoolOf(slot) == number) ReleaseWithContent(recording, area, slot, address);
                    });
-    }
+    });
     std::fill(std::begin(set->bits), std::end(set->bits), 0);
   }
 }
@@ -402,15 +388,20 @@ bool EmptyPool(std::uint32_t pool) {
 
 constexpr std::uint64_t kAddressMask = (1ULL << kAddressBits) - 1;
 
-// Returns nullptr if no pool is known by the object.
-std::atomic<std::uint64_t>* FindObject(Tables& tables, std::uint64_t object) {
+struct KnownObject {
+  std::atomic<std::uint64_t>* slot = nullptr;
+  std::uint32_t pool = 0;  // 0: no pool is known by the object
+};
+
+KnownObject FindObject(Tables& tables, std::uint64_t object) {
   for (std::uint32_t i = HashOf(object + 1, kObjectSlots), tries = 0; tries < kObjectSlots;
        i = (i + 1) % kObjectSlots, ++tries) {
     const std::uint64_t known = tables.objects[i].load(std::memory_order_relaxed);
-    if (known == 0) return nullptr;
-    if (known != kNoObject && known >> kPoolBits == object) return &tables.objects[i];
+    if (known == 0) return {};
+    if (known == kNoObject || known >> kPoolBits != object) continue;
+    return {&tables.objects[i], static_cast<std::uint32_t>(known) & (kMaxPools - 1)};
   }
-  return nullptr;
+  return {};
 }
 
 // REQUIRES: the lock is held; the object is not known; less than half of the slots are in use.
@@ -439,19 +430,14 @@ void GiveBack(Tables& tables, std::uint32_t number) {
     return;
   while (pool.pages != nullptr) {
     PageSet* const set = pool.pages;
-    for (std::uint32_t page = 0; page < kPoolPagesOfArea; ++page) {
-      if ((set->bits[page / 64] >> (page % 64) & 1) == 0) continue;
-      std::atomic<std::uint16_t>& known = set->area->pool_of_page[page];
-      if (known.load(std::memory_order_relaxed) == number)
-        known.store(0, std::memory_order_relaxed);
-    }
+    ForEachPage(*set, number, [](std::uint32_t) {});
     pool.pages = set->next;
     set->next = g_free_sets;
     g_free_sets = set;
   }
   if (pool.is_of_object) {
-    std::atomic<std::uint64_t>* const known = FindObject(tables, pool.object);
-    if (known != nullptr) known->store(kNoObject, std::memory_order_relaxed);
+    const KnownObject known = FindObject(tables, pool.object);
+    if (known.slot != nullptr) known.slot->store(kNoObject, std::memory_order_relaxed);
     pool.is_of_object = false;
   }
   pool.is_free = true;
@@ -486,16 +472,11 @@ std::uint32_t TakeNumber(Tables& tables) {
 
 // Returns the pool that the object tells apart, a new one if there is none yet; 0 if there are too
 // many.
-std::uint32_t PoolOfObject(Recording recording, Tables& tables, std::uint64_t object) {
-  const auto number_of = [](const std::atomic<std::uint64_t>& known) {
-    return static_cast<std::uint32_t>(known.load(std::memory_order_relaxed)) & (kMaxPools - 1);
-  };
-  const std::atomic<std::uint64_t>* known = FindObject(tables, object);
-  if (known != nullptr) return number_of(*known);
+std::uint32_t PoolOfObject(Tables& tables, std::uint64_t object) {
+  if (const std::uint32_t known = FindObject(tables, object).pool) return known;
   const SpinGuard guard(g_lock);
   if (tables.objects_used >= kObjectSlots / 2) AddObjectsAgain(tables);
-  known = FindObject(tables, object);
-  if (known != nullptr) return number_of(*known);
+  if (const std::uint32_t known = FindObject(tables, object).pool) return known;
   std::uint32_t number = TakeNumber(tables);
   if (number == 0) {
     GiveBackUnused(tables);
@@ -505,30 +486,40 @@ std::uint32_t PoolOfObject(Recording recording, Tables& tables, std::uint64_t ob
   tables.pools[number].object = object;
   tables.pools[number].is_of_object = true;
   AddObject(tables, object, number);
-  PoolRecord& record = g_region.pools()[number];
-  record = {};
-  record.window = g_region.header().current_window.load(std::memory_order_relaxed);
-  record.thread = recording.thread().thread;
+  g_region.pools()[number] = {};
   return number;
+}
+
+// Where a block of a pool is written, if there is one.
+struct Place {
+  const Area* area = nullptr;
+  LiveMap::Slot slot = nullptr;  // nullptr: no block is live there
+};
+
+Place FindBlock(std::uint64_t address) {
+  const Tables* const tables = g_tables.load(std::memory_order_acquire);
+  if (address == 0 || tables == nullptr || !IsTracing()) return {};
+  const Area* const area = FindArea(*tables, address / kPoolAreaBytes);
+  const LiveMap::Slot slot = area == nullptr ? nullptr : FindSlot(*area, address);
+  return slot != nullptr && LiveMap::IsLiveAt(slot) ? Place{area, slot} : Place{};
+}
+
+void FreeAt(const Place& place, std::uint64_t address) {
+  Record([&](Recording recording) {
+    ReleaseWithContent(recording, *place.area, place.slot, address);
+  });
 }
 
 }  // namespace
 
-std::uint32_t CreatePool(std::string_view name, const CallerFrame& caller) {
+std::uint32_t CreatePool(std::string_view name) {
   std::uint32_t number = 0;
-  Record([&](Recording recording) {
+  Record([&](Recording) {
     Tables* const tables = MapTables();
-    if (tables != nullptr) {
-      const SpinGuard guard(g_lock);
-      number = TakeNumber(*tables);
-    }
-    if (number == 0) return g_region.Drop(DropReason::kPoolTableFull);
-    PoolRecord& record = g_region.pools()[number];
-    record.window = g_region.header().current_window.load(std::memory_order_relaxed);
-    record.thread = recording.thread().thread;
-    record.stack = StackAt(recording, caller);
     const SpinGuard guard(g_lock);
-    record.name = NameOf(name);
+    if (tables != nullptr) number = TakeNumber(*tables);
+    if (number == 0) return g_region.Drop(DropReason::kPoolTableFull);
+    g_region.pools()[number].name = NameOf(name);
   });
   return number;
 }
@@ -557,7 +548,6 @@ void AllocateInPool(std::uint32_t pool, const void* block, std::size_t bytes,
   if ((area->planes.load(std::memory_order_relaxed) & plane) == 0) {
     area->planes.fetch_or(plane, std::memory_order_relaxed);
   }
-  g_has_pooled.store(true, std::memory_order_relaxed);
   ReserveNumber(pool);
   NoteChunk(*tables, *area, page, address);
   const std::uint32_t of_pool = ContextInPool(*tables, context, pool);
@@ -575,13 +565,9 @@ void AllocateInPool(std::uint32_t pool, const void* block, std::size_t bytes,
 }
 
 void FreeInPool(std::uint32_t pool, const void* block) {
-  const Tables* const tables = g_tables.load(std::memory_order_acquire);
-  if (!IsPool(pool) || block == nullptr || tables == nullptr || !IsTracing()) return;
   const std::uint64_t address = WithoutTag(AddressOf(block));
-  const Area* const area = FindArea(*tables, address / kPoolAreaBytes);
-  const LiveMap::Slot slot = area == nullptr ? nullptr : FindSlot(*area, address);
-  if (slot == nullptr || !LiveMap::IsLiveAt(slot) || PoolOf(slot) != pool) return;
-  Record([&](Recording recording) { ReleaseWithContent(recording, *area, slot, address); });
+  const Place place = FindBlock(address);
+  if (place.slot != nullptr && PoolOf(place.slot) == pool) FreeAt(place, address);
 }
 
 void ResetPool(std::uint32_t pool) { (void)EmptyPool(pool); }
@@ -599,9 +585,9 @@ void AllocateInPoolOf(std::uint64_t object, const void* block, std::size_t bytes
                       const CallerFrame& caller) {
   if (block == nullptr || bytes == 0 || !IsTracing()) return;
   std::uint32_t pool = 0;
-  Record([&](Recording recording) {
+  Record([&](Recording) {
     Tables* const tables = MapTables();
-    if (tables != nullptr) pool = PoolOfObject(recording, *tables, object & kAddressMask);
+    if (tables != nullptr) pool = PoolOfObject(*tables, object & kAddressMask);
     if (pool == 0) g_region.Drop(DropReason::kPoolTableFull);
   });
   AllocateInPool(pool, block, bytes, caller);
@@ -609,25 +595,21 @@ void AllocateInPoolOf(std::uint64_t object, const void* block, std::size_t bytes
 
 void ResetPoolOf(std::uint64_t object, bool is_destroyed) {
   Tables* const tables = g_tables.load(std::memory_order_acquire);
-  if (tables == nullptr || !IsTracing()) return;
-  object &= kAddressMask;
-  const std::atomic<std::uint64_t>* const known = FindObject(*tables, object);
-  if (known == nullptr) return;
-  const auto pool =
-      static_cast<std::uint32_t>(known->load(std::memory_order_relaxed)) & (kMaxPools - 1);
+  if (tables == nullptr) return;
+  std::uint32_t pool = 0;
+  Record([&](Recording) {
+    const SpinGuard guard(g_lock);  // the table may be made anew
+    pool = FindObject(*tables, object & kAddressMask).pool;
+  });
   is_destroyed ? DestroyPool(pool) : ResetPool(pool);
 }
 
-bool HasPooled() { return g_has_pooled.load(std::memory_order_relaxed); }
+bool HasPooled() { return g_region.header().pool_area_count.load(std::memory_order_relaxed) != 0; }
 
 void FreePooled(const void* block) {
-  const Tables* const tables = g_tables.load(std::memory_order_acquire);
-  if (block == nullptr || tables == nullptr || !IsTracing()) return;
   const std::uint64_t address = WithoutTag(AddressOf(block));
-  const Area* const area = FindArea(*tables, address / kPoolAreaBytes);
-  const LiveMap::Slot slot = area == nullptr ? nullptr : FindSlot(*area, address);
-  if (slot == nullptr || !LiveMap::IsLiveAt(slot)) return;
-  Record([&](Recording recording) { ReleaseWithContent(recording, *area, slot, address); });
+  const Place place = FindBlock(address);
+  if (place.slot != nullptr) FreeAt(place, address);
 }
 
 void FreePooledIn(Recording recording, std::uint64_t begin, std::uint64_t end) {
@@ -664,7 +646,6 @@ void FreePooledIn(Recording recording, std::uint64_t begin, std::uint64_t end) {
 
 void RestartPools() {
   g_lock.Reset();
-  g_has_pooled.store(false, std::memory_order_relaxed);
   g_slab = nullptr;
   g_free_sets = nullptr;
   g_free_pool = 0;

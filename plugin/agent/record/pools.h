@@ -21,7 +21,7 @@ namespace leakgate::agent {
 
 // Returns the number of a new pool, for the functions below. Counts a drop and returns 0 if there
 // are too many; 0 stands for a pool that nobody records.
-[[nodiscard]] std::uint32_t CreatePool(std::string_view name, const CallerFrame& caller);
+[[nodiscard]] std::uint32_t CreatePool(std::string_view name);
 
 // Records that the pool has given out `bytes` at `block`. A block of no bytes is none.
 void AllocateInPool(std::uint32_t pool, const void* block, std::size_t bytes,

@@ -103,22 +103,6 @@ std::uint32_t WithAllowance(ThreadState& thread, std::uint32_t context, std::uin
   return last.to;
 }
 
-// Returns the slot of the live block that has `address`; nullptr if there is none, or if it begins
-// far in front of the address.
-LiveMap::Slot SlotAround(std::uint64_t address) {
-  constexpr std::uint64_t kGranule = std::uint64_t{1} << kGranuleShift;
-  constexpr std::uint64_t kFarthest = std::uint64_t{1} << 16;
-  const std::uint64_t last = address & ~(kGranule - 1);
-  for (std::uint64_t at = last; at != 0 && last - at <= kFarthest; at -= kGranule) {
-    const LiveMap::Slot slot = LiveMap::FindAligned(at);
-    if (slot == nullptr) return nullptr;
-    if (!LiveMap::IsLiveAt(slot)) continue;
-    const std::uint64_t size_bytes = LiveMap::SizeAt(slot, LiveMap::RestAt(slot));
-    return address == at || address - at < size_bytes ? slot : nullptr;
-  }
-  return nullptr;
-}
-
 bool IsFor(const KnownContext& known, const Charge& charge, std::uint32_t allowance,
            bool is_static) {
   return known.window == charge.window && known.phase == charge.phase &&
@@ -363,8 +347,10 @@ std::optional<InnerBlock> FindInnerBlock(const void* address) {
 }
 
 void SetAllowanceOf(Recording recording, const void* address, std::uint32_t allowance) {
-  const LiveMap::Slot slot = SlotAround(AddressOf(address));
-  if (slot == nullptr) return;
+  constexpr std::uint64_t kFarthest = std::uint64_t{1} << 16;
+  const std::uint64_t begin = LiveMap::FindBegin(AddressOf(address), kFarthest);
+  if (begin == 0) return;
+  const LiveMap::Slot slot = LiveMap::FindAligned(begin);
   const std::uint32_t context =
       WithAllowance(recording.thread(), LiveMap::RestAt(slot).context, allowance);
   if (context != 0) LiveMap::SetContext(slot, context);

@@ -82,7 +82,7 @@ static inline const LeakgateAgent* leakgate_pool_known_agent(void) {
 #endif
 }
 
-/* Reports name the pool so; several pools may have the same name. */
+/* The name is for people; several pools may have the same one. */
 LEAKGATE_POOL_FUNCTION leakgate_pool leakgate_pool_create(const char* name) {
   const LeakgateAgent* const agent = leakgate_pool_known_agent();
   return agent == NULL ? 0 : agent->create_pool(name);

@@ -21,9 +21,7 @@ class AgentPoolsTest : public RecordingTest {
   void SetUp() override { window_ = OpenWindow(); }
   void TearDown() override { LeaveWindow(window_); }
 
-  __attribute__((noinline)) static std::uint32_t Create(const char* name = "pool") {
-    return agent::CreatePool(name, LEAKGATE_CALLER_FRAME());
-  }
+  static std::uint32_t Create(const char* name = "pool") { return agent::CreatePool(name); }
   __attribute__((noinline)) static void Give(std::uint32_t pool, std::uint64_t address,
                                              std::uint64_t bytes) {
     agent::AllocateInPool(pool, At(address), bytes, LEAKGATE_CALLER_FRAME());

@@ -188,7 +188,7 @@ TEST(BudgetFileTest, NamesTheFunctionsOfPools) {
   EXPECT_EQ(function(0, 1).block, 1U);
   EXPECT_EQ(function(0, 2).block, 1U);
   EXPECT_EQ(function(0, 2).size, 2U);
-  EXPECT_EQ(function(0, 3).call, PoolCall::kReset);
+  EXPECT_EQ(function(0, 3).call, NamedCall::kReset);
   EXPECT_EQ(function(0, 3).size, std::nullopt);
   EXPECT_EQ(function(1, 0).pool, 1U);
   EXPECT_EQ(function(1, 0).size, 2U);

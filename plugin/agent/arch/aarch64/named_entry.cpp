@@ -10,6 +10,7 @@ asm(R"(
   .type leakgate_call_named, %function
 leakgate_call_named:
   .cfi_startproc
+  .cfi_personality 0x1b, leakgate_leave_named
   hint #34  // bti c
   stp x29, x30, [sp, #-16]!
   .cfi_def_cfa_offset 16

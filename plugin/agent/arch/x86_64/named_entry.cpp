@@ -10,6 +10,7 @@ asm(R"(
   .type leakgate_call_named, @function
 leakgate_call_named:
   .cfi_startproc
+  .cfi_personality 0x1b, leakgate_leave_named
   .cfi_def_cfa_offset 16
   endbr64
   pushq %rbp
