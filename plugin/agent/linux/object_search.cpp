@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -24,8 +25,9 @@ constexpr std::uint32_t kMostBegins = 512;
 constinit std::atomic<std::uint64_t> g_begins[kMostBegins] = {};
 constinit std::atomic<std::uint32_t> g_next_begin{0};
 
-// Pages that are in no module, such as code that the program makes itself. Each is in the set that
-// its number determines, and is valid only in the generation in which it was looked up.
+// Pages that are in no module, such as code that the program makes itself. Each is in one of the
+// two sets that its number determines, and is valid only in the generation in which it was looked
+// up.
 constexpr std::uint32_t kSetBits = 7;
 constexpr std::uint32_t kGapsOfSet = 8;
 constexpr std::uint32_t kGenerationBits = 28;
@@ -189,16 +191,21 @@ std::uint64_t GapAt(std::uint64_t address, std::uint64_t generation) {
   return page << kGenerationBits | (generation & ((1ULL << kGenerationBits) - 1));
 }
 
-// Neighbours, and pages that are a power of two apart, are in different sets.
-GapSet& SetOf(std::uint64_t address) {
-  return g_gap_sets[address / PageBytes() * 0x9e3779b97f4a7c15 >> (64 - kSetBits)];
+// Neighbours, and pages that are a power of two apart, are in different sets. If there were one set
+// for each page, one of them would be full long before the others, and its pages would be looked up
+// again and again.
+std::array<GapSet*, 2> SetsOf(std::uint64_t address) {
+  const std::uint64_t hash = address / PageBytes() * 0x9e3779b97f4a7c15;
+  return {&g_gap_sets[hash >> (64 - kSetBits)], &g_gap_sets[hash << kSetBits >> (64 - kSetBits)]};
 }
 
 bool IsInGap(std::uint64_t address) {
   const std::uint64_t gap = GapAt(address, g_gap_generation.load(std::memory_order_seq_cst));
   if (gap == 0) return false;
-  for (const std::atomic<std::uint64_t>& known : SetOf(address).gaps) {
-    if (known.load(std::memory_order_relaxed) == gap) return true;
+  for (const GapSet* const set : SetsOf(address)) {
+    for (const std::atomic<std::uint64_t>& known : set->gaps) {
+      if (known.load(std::memory_order_relaxed) == gap) return true;
+    }
   }
   return false;
 }
@@ -207,15 +214,17 @@ bool IsInGap(std::uint64_t address) {
 void RememberGap(std::uint64_t address, std::uint64_t generation) {
   const std::uint64_t gap = GapAt(address, generation);
   if (gap == 0) return;
-  GapSet& set = SetOf(address);
-  for (std::atomic<std::uint64_t>& known : set.gaps) {
-    const std::uint64_t differs = known.load(std::memory_order_relaxed) ^ gap;
-    if (differs << (64 - kGenerationBits) == 0) continue;
-    known.store(gap, std::memory_order_relaxed);  // replaces an entry that is no longer valid
-    return;
+  const std::array<GapSet*, 2> sets = SetsOf(address);
+  for (GapSet* const set : sets) {
+    for (std::atomic<std::uint64_t>& known : set->gaps) {
+      const std::uint64_t differs = known.load(std::memory_order_relaxed) ^ gap;
+      if (differs << (64 - kGenerationBits) == 0) continue;
+      known.store(gap, std::memory_order_relaxed);  // replaces an entry that is no longer valid
+      return;
+    }
   }
   const std::uint32_t at = g_next_gap.fetch_add(1, std::memory_order_relaxed) % kGapsOfSet;
-  set.gaps[at].store(gap, std::memory_order_relaxed);
+  sets[0]->gaps[at].store(gap, std::memory_order_relaxed);
 }
 
 // The places in the list where a module may begin: the last few that have been read.
