@@ -196,6 +196,26 @@ TEST_F(SystemSessionsTest, KnowAProgramByEachOfItsNames) {
   EXPECT_THAT(Processes(), SizeIs(3));
 }
 
+// Each answer wakes all programs that wait, and of one that is awake the kernel does not say what
+// it has called.
+TEST_F(SystemSessionsTest, KnowManyAtOnceByTheirNamesAndArguments) {
+  const std::string link = directory_.File(image_ + "-link");
+  fs::create_symlink(Program(image_ + "-file"), link);
+  const std::string script = directory_.Write(image_ + ".pl", "#!/usr/bin/perl\nexit 0;\n");
+  const std::string other = directory_.Write(image_ + "-other.pl", "#!/usr/bin/perl\nexit 0;\n");
+  ::chmod(script.c_str(), 0755);
+  ::chmod(other.c_str(), 0755);
+  START_HOLDING_OR_SKIP(image_ + "-link", "perl:" + image_ + ".pl");
+  const std::string all =
+      link + " & " + script + " & " + other + " & perl " + script + " & perl " + other + " &";
+  const CommandResult burst =
+      RunCommand({"sh", "-c", "for i in $(seq 50); do " + all + " done; wait"});
+  EXPECT_EQ(burst.exit_code, 0);
+  EXPECT_THAT(Await(150, "ended"), AllOf(SizeIs(150), Each(IsTracedFromItsBegin())));
+  EXPECT_EQ(Query()["untraced"], 0);
+  EXPECT_THAT(Processes(), SizeIs(150));
+}
+
 TEST_F(SystemSessionsTest, TellHostedProgramsApartAlsoInScripts) {
   const std::string script = directory_.Write(image_ + ".pl", "#!/usr/bin/perl\nprint 1;\n");
   ::chmod(script.c_str(), 0755);
@@ -420,7 +440,8 @@ TEST_F(SlowOtherUsersTest, KeepNobodyWaitingByAnOverlayOfTheirs) {
 TEST_F(SlowOtherUsersTest, KeepNobodyWaitingByAnArgument) {
   ExpectNobodyToWaitFor("argument");
   if (IsSkipped()) return;
-  EXPECT_TRUE(ComesTrue([&] { return Query()["let_go"] == Json::array({65534}); }));
+  EXPECT_TRUE(ComesTrue([&] { return Query()["let_go"] == Json::array({65534}); }))
+      << Query().dump();
 }
 
 // The session and the stranger have a /proc of their own, so that nothing else of the machine

@@ -8,9 +8,8 @@
 #include <cstring>
 
 #include "runner/attach/linux/target_module.h"
-#include "runner/attach/linux/thread_stops.h"
 #include "runner/base/linux/proc_place.h"
-#include "runner/process/linux/open_proc_file.h"
+#include "runner/process/linux/waiting_call.h"
 #include "runner/process/proc_files.h"
 
 namespace leakgate {
@@ -20,24 +19,21 @@ constexpr std::size_t kMostOfScript = 256;  // as much as the kernel reads
 constexpr std::size_t kMostText = std::size_t{1} << 12;
 constexpr std::size_t kMostArguments = 256;  // further arguments distinguish no programs
 
-// The arguments that the thread has passed to execve or execveat.
+// What the thread has passed to execve or execveat.
 struct CallArguments {
+  bool is_running = false;
+  bool is_known = false;
   std::uint64_t path = 0;
   std::uint64_t arguments = 0;
 };
 
-std::optional<CallArguments> ReadCall(int tid) {
-  const UniqueFd file = OpenProcFile(tid, "syscall");
-  char line[256];
-  const ssize_t bytes = file ? ::read(file.get(), line, sizeof(line)) : 0;
-  if (bytes <= 0) return std::nullopt;
-  const std::string_view text(line, static_cast<std::size_t>(bytes));
-  const std::optional<WaitingIn> waiting = ParseWaiting(text.substr(0, text.find('\n')));
-  if (!waiting) return std::nullopt;
+CallArguments ReadCall(int tid) {
+  const std::optional<WaitingIn> waiting = ReadWaiting(tid, tid);
+  if (!waiting) return {};
   const auto& given = waiting->arguments;
-  if (waiting->call == SYS_execve) return CallArguments{given[0], given[1]};
-  if (waiting->call != SYS_execveat) return std::nullopt;
-  return CallArguments{given[1], given[2]};
+  if (waiting->call == SYS_execve) return {false, true, given[0], given[1]};
+  if (waiting->call == SYS_execveat) return {false, true, given[1], given[2]};
+  return {.is_running = waiting->call == -1 && waiting->pc == 0};
 }
 
 std::optional<std::string> ReadText(const TargetMemory& memory, std::uint64_t address) {
@@ -121,11 +117,13 @@ ScriptLine ParseScriptLine(std::string_view begin) {
 ExecCall ReadExecCall(int tid, int file) {
   ExecCall call;
   call.program.path = PathOfDescriptor(file);
-  if (const std::optional<CallArguments> given = ReadCall(tid)) {
+  const CallArguments given = ReadCall(tid);
+  call.is_running = given.is_running;
+  if (given.is_known) {
     const Expected<TargetMemory> memory = TargetMemory::Open(tid);
     if (memory) {
-      call.named = ReadText(*memory, given->path).value_or("");
-      call.program.arguments = ReadArguments(*memory, given->arguments);
+      call.named = ReadText(*memory, given.path).value_or("");
+      call.program.arguments = ReadArguments(*memory, given.arguments);
     }
   }
   call.program.name = call.named.empty() ? call.program.path : call.named;
@@ -136,9 +134,12 @@ ExecCall ReadExecCall(int tid, int file) {
 
 ExecName ReadExecName(int tid, int file) {
   ExecName name{PathOfDescriptor(file), "", BeginOf(file).starts_with("#!")};
-  const std::optional<CallArguments> given = ReadCall(tid);
+  const CallArguments given = ReadCall(tid);
+  name.is_running = given.is_running;
   std::uint64_t at = 0;
-  if (!given || ReadMemory(tid, given->arguments, &at, sizeof(at)) != sizeof(at)) return name;
+  if (!given.is_known || ReadMemory(tid, given.arguments, &at, sizeof(at)) != sizeof(at)) {
+    return name;
+  }
   char text[kMostText];
   const std::size_t to_page_end = sizeof(text) - at % sizeof(text);
   const std::size_t bytes = ReadMemory(tid, at, text, to_page_end);

@@ -16,6 +16,9 @@ struct ExecCall {
   ExecutedProgram program;  // as it will run: for a script, its interpreter
   std::string script{};     // the script's file; empty if it is none
   std::string named{};      // the path as the call gave it; empty if it cannot be read
+  // The thread does not sleep, so the kernel does not say what it has called: nothing of the call
+  // could be read. Each answer to a program that waits wakes all others that wait, for a moment.
+  bool is_running = false;
 };
 
 // `file` is an open descriptor of the file that the kernel has just opened for the thread. If the
@@ -31,6 +34,7 @@ struct ExecName {
   std::string path;            // the file
   std::string first_argument;  // by convention the name; empty if it cannot be read
   bool is_script = false;
+  bool is_running = false;  // as in ExecCall
 };
 [[nodiscard]] ExecName ReadExecName(int tid, int file);
 

@@ -93,47 +93,76 @@ ExecCatch::ExecCatch(ExecCatchHandlers handlers, const UniqueFd& holder)
   ::sigaction(SIGALRM, &alarm, nullptr);
 }
 
-void ExecCatch::Decide(const ExecQuestion& question, const UniqueFd& file) {
-  // A seized thread asks again for its interpreters.
-  if (seized_.contains(static_cast<int>(question.tid))) return Allow(question);
-  DecideCall(question, file);
+int ExecCatch::TimeToWaitMs() const {
+  constexpr int kAtOnce = 1;
+  constexpr int kSoon = 20;
+  constexpr int kForEver = -1;
+  if (!postponed_.empty()) return kAtOnce;
+  return seized_.empty() ? kForEver : kSoon;
 }
 
-void ExecCatch::DecideCall(const ExecQuestion& question, const UniqueFd& file) {
+void ExecCatch::Decide(const ExecQuestion& question, UniqueFd file) {
+  // A seized thread asks again for its interpreters.
+  if (seized_.contains(static_cast<int>(question.tid))) return Allow(question);
+  if (DecideCall(question, file, true)) return;
+  postponed_.push_back({question, std::move(file), Clock::now()});
+}
+
+bool ExecCatch::DecideCall(const ExecQuestion& question, const UniqueFd& file, bool may_wait) {
   const int tid = static_cast<int>(question.tid);
   const ExecName name = ReadExecName(tid, file.get());
-  if (IsOfDecidedScript(tid, file.get(), name.path)) return Allow(question);
+  if (name.is_running && may_wait) return false;
   // The name may be unknown, or may have been too long to be read.
-  const bool is_other = !name.is_script && !name.first_argument.empty() &&
+  const bool is_other = !name.is_running && !name.is_script && !name.first_argument.empty() &&
                         !handlers_.may_be_wanted(name.path, name.first_argument);
-  if (is_other) return Allow(question);
-  ExecCall call = ReadExecCall(tid, file.get());
+  if (is_other && !decided_scripts_.contains(tid)) {
+    Allow(question);
+    return true;
+  }
+  const ExecCall call = ReadExecCall(tid, file.get());
+  if (call.is_running && may_wait) return false;
+  if (IsOfDecidedScript(tid, name.path, call.named) || is_other) {
+    Allow(question);
+    return true;
+  }
+  const bool is_known = !call.is_running;
   const bool is_wanted = handlers_.is_wanted(call.program);
-  if (!is_wanted || IsThisProgram(file.get())) {
+  if ((!is_wanted && is_known) || IsThisProgram(file.get())) {
     Allow(question);
     NoteDecided(tid, call);
-    const ExecutedProgram script{call.script, call.program.arguments, call.script};
-    if (is_wanted || call.script.empty() || !handlers_.is_wanted(script)) return;
-    const std::string interpreter = call.program.path.substr(call.program.path.rfind('/') + 1);
-    return handlers_.on_missed(
-        ProcessOf(tid), script,
-        fmt::format("it is a script, which {0} runs; name that, and the script as its argument: "
-                    "--image {0}:{1}",
-                    interpreter, call.script.substr(call.script.rfind('/') + 1)));
+    if (!is_wanted) TellOfScript(ProcessOf(tid), call.script, call.program);
+    return true;
   }
   if (call.script.empty() && HasFileRights(file.get())) {
     Allow(question);
     const int pid = ProcessOf(tid);
-    return handlers_.on_missed(pid, call.program, FileRightsError(pid).message);
+    if (is_wanted) handlers_.on_missed(pid, call.program, FileRightsError(pid).message);
+    return true;
   }
   const std::optional<std::string> problem = Seize(question);
-  if (problem) {
-    Tell(kNoQuestion);  // no other one can be seized now
-    NoteDecided(tid, call);
-    if (*problem == kNothingBegins) return;
-    return handlers_.on_missed(ProcessOf(tid), call.program, *problem);
+  if (!problem) {
+    seized_.emplace(tid, Seized{call.script, Clock::now()});
+    return true;
   }
-  seized_.emplace(tid, Seized{std::move(call.program), Clock::now()});
+  Tell(kNoQuestion);  // no other one can be seized now
+  if (is_known) NoteDecided(tid, call);
+  if (is_wanted && *problem != kNothingBegins) {
+    handlers_.on_missed(ProcessOf(tid), call.program, *problem);
+  }
+  return true;
+}
+
+// A script that is wanted itself, while its interpreter with these arguments is not.
+void ExecCatch::TellOfScript(int pid, const std::string& path,
+                             const ExecutedProgram& program) const {
+  const ExecutedProgram script{path, program.arguments, path};
+  if (path.empty() || !handlers_.is_wanted(script)) return;
+  const std::string interpreter = program.path.substr(program.path.rfind('/') + 1);
+  handlers_.on_missed(
+      pid, script,
+      fmt::format("it is a script, which {0} runs; name that, and the script as its argument: "
+                  "--image {0}:{1}",
+                  interpreter, path.substr(path.rfind('/') + 1)));
 }
 
 void ExecCatch::NoteDecided(int tid, const ExecCall& call) {
@@ -146,12 +175,12 @@ void ExecCatch::NoteDecided(int tid, const ExecCall& call) {
 // The kernel asks about a script's interpreter after it has asked about the script. The arguments
 // of the call would make it look like the script again. If that call has failed meanwhile, the
 // thread may execute the interpreter by another call: then that call names the interpreter.
-bool ExecCatch::IsOfDecidedScript(int tid, int file, const std::string& path) {
+bool ExecCatch::IsOfDecidedScript(int tid, const std::string& path, const std::string& named) {
   const auto found = decided_scripts_.find(tid);
   if (found == decided_scripts_.end()) return false;
   const DecidedScript script = std::move(found->second);
   decided_scripts_.erase(found);
-  return script.interpreter == path && script.named == ReadExecCall(tid, file).named;
+  return script.interpreter == path && script.named == named;
 }
 
 void ExecCatch::Allow(const ExecQuestion& question) const { Tell(question.number); }
@@ -186,6 +215,10 @@ std::optional<std::string> ExecCatch::Seize(const ExecQuestion& question) const 
 }
 
 void ExecCatch::Continue() {
+  constexpr std::chrono::milliseconds kMostAwake(20);
+  std::erase_if(postponed_, [&](const Postponed& entry) {
+    return DecideCall(entry.question, entry.file, Clock::now() - entry.since < kMostAwake);
+  });
   signalfd_siginfo signals[8];
   while (::read(stopped_.get(), signals, sizeof(signals)) > 0) {
   }
@@ -231,7 +264,12 @@ void ExecCatch::OnStop(int tid, int status) {
 
 void ExecCatch::OnExec(int pid, int tid) {
   const ExecutedProgram program = ExecutedProgramOf(pid);
-  if (handlers_.is_wanted(program)) handlers_.on_exec(pid, program);
+  const auto seized = seized_.find(tid);
+  if (handlers_.is_wanted(program)) {
+    handlers_.on_exec(pid, program);
+  } else if (seized != seized_.end()) {
+    TellOfScript(pid, seized->second.script, program);
+  }
   seized_.erase(tid);
   seized_.erase(pid);  // the first thread, whose number the executing thread has now
   DetachThread(pid);

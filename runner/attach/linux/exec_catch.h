@@ -6,6 +6,10 @@
 //   its exec stops              PTRACE_EVENT_EXEC, at the first instruction: on_exec preloads the
 //                               agent, and the program is let go. Its parent sees nothing of that
 //
+// A held thread may be awake for a moment, and then the kernel does not say what it has called. Its
+// question is asked again a little later. If the thread is still awake then, it is seized, and is
+// decided about when its exec stops.
+//
 // While a thread is held, the kernel may have locked it, so that it cannot be seized. An alarm then
 // answers its question, and mostly the thread is seized when its exec stops. This happens with
 // interpreters of scripts on file systems whose programs are not held.
@@ -18,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <map>
 #include <optional>
 #include <string>
@@ -65,18 +70,24 @@ class ExecCatch {
 
   // The descriptor is readable when a seized thread has stopped.
   int stopped_fd() const { return stopped_.get(); }
-  bool IsAnySeized() const { return !seized_.empty(); }
+  // Returns after how many milliseconds Continue must be called; -1 if there is nothing to do.
+  [[nodiscard]] int TimeToWaitMs() const;
 
   // `file` is the file that the thread executes.
-  void Decide(const ExecQuestion& question, const UniqueFd& file);
-  // Continues with all seized threads that have stopped, and interrupts those that have not stopped
-  // for a long time.
+  void Decide(const ExecQuestion& question, UniqueFd file);
+  // Asks again about threads that were awake. Continues with all seized threads that have stopped,
+  // and interrupts those that have not stopped for a long time.
   void Continue();
 
  private:
   using Clock = std::chrono::steady_clock;
+  struct Postponed {
+    ExecQuestion question;
+    UniqueFd file;
+    Clock::time_point since;
+  };
   struct Seized {
-    ExecutedProgram program;
+    std::string script;  // empty if it executes none
     Clock::time_point since;
     bool is_interrupted = false;
   };
@@ -85,10 +96,12 @@ class ExecCatch {
     std::string named;  // the path as the call gave it
   };
 
-  void DecideCall(const ExecQuestion& question, const UniqueFd& file);
+  // Returns false if the thread is awake and `may_wait`: then nothing is decided.
+  bool DecideCall(const ExecQuestion& question, const UniqueFd& file, bool may_wait);
+  void TellOfScript(int pid, const std::string& path, const ExecutedProgram& program) const;
   // Notes a script whose thread was not seized.
   void NoteDecided(int tid, const ExecCall& call);
-  bool IsOfDecidedScript(int tid, int file, const std::string& path);
+  bool IsOfDecidedScript(int tid, const std::string& path, const std::string& named);
   void Allow(const ExecQuestion& question) const;
   void Tell(std::uint64_t number) const;
   static bool IsGone(int tid, Seized& seized);
@@ -104,7 +117,8 @@ class ExecCatch {
 
   const ExecCatchHandlers handlers_;
   const UniqueFd& holder_;
-  UniqueFd stopped_;                              // a signalfd
+  UniqueFd stopped_;  // a signalfd
+  std::list<Postponed> postponed_;
   std::map<int, Seized> seized_;                  // by thread
   std::map<int, DecidedScript> decided_scripts_;  // by thread
 };

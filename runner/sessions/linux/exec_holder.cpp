@@ -137,12 +137,11 @@ class Catcher {
   void Serve(std::string_view orders) {
     if (!orders_.Take(orders)) return;
     bool has_ended = false;  // true if the holder has no more questions
-    while (!has_ended || catch_.IsAnySeized()) {
+    for (;;) {
+      const int pause = catch_.TimeToWaitMs();
+      if (has_ended && pause < 0) return;
       pollfd waits[] = {{catch_.stopped_fd(), POLLIN, 0},
                         {has_ended ? -1 : holder_.get(), POLLIN, 0}};
-      constexpr int kSoon = 20;
-      constexpr int kForEver = -1;
-      const int pause = catch_.IsAnySeized() ? kSoon : kForEver;
       if (::poll(waits, std::size(waits), pause) < 0 && errno != EINTR) return;
       catch_.Continue();
       if (waits[1].revents != 0) has_ended = !TakeMessage();
@@ -159,11 +158,11 @@ class Catcher {
     if (bytes < 0) return errno == EAGAIN || errno == EINTR;
     if (bytes == 0) return false;
     text.resize(static_cast<std::size_t>(bytes));
-    const UniqueFd file(packet.Attached());
+    UniqueFd file(packet.Attached());
     ExecQuestion question;
     if (file && text.size() == sizeof(question)) {
       std::memcpy(&question, text.data(), sizeof(question));
-      catch_.Decide(question, file);
+      catch_.Decide(question, std::move(file));
     } else {
       (void)orders_.Take(text);
     }
