@@ -216,6 +216,27 @@ TEST_F(SystemSessionsTest, KnowManyAtOnceByTheirNamesAndArguments) {
   EXPECT_THAT(Processes(), SizeIs(150));
 }
 
+// More than a socket has room for questions about.
+TEST_F(SystemSessionsTest, MissNoneOf300ThatBeginTogether) {
+  constexpr int kPrograms = 300;
+  const std::string link = directory_.File(image_ + "-link");
+  fs::create_symlink(Program(image_ + "-file"), link);
+  START_HOLDING_OR_SKIP(image_ + "-link");
+  const std::string start =
+      "pipe(R, W); for (1.." + std::to_string(kPrograms) +
+      ") { if (!fork) { close W; sysread(R, $b, 1); exec $ARGV[0]; exit 9 } }"
+      " sleep 1; close R; close W; while (wait > 0) { $bad |= $? } exit($bad != 0);";
+  EXPECT_EQ(RunCommand({"perl", "-e", start, link}).exit_code, 0);
+  EXPECT_TRUE(ComesTrue([&] {
+    const Json session = Query();
+    return session["forgotten"].get<int>() + static_cast<int>(session["processes"].size()) ==
+           kPrograms;
+  })) << Query().dump();
+  EXPECT_THAT(Await(1, "ended"), Each(IsTracedFromItsBegin()));
+  EXPECT_EQ(Query()["untraced"], 0);
+  EXPECT_EQ(Query()["unseen"], 0);
+}
+
 TEST_F(SystemSessionsTest, TellHostedProgramsApartAlsoInScripts) {
   const std::string script = directory_.Write(image_ + ".pl", "#!/usr/bin/perl\nprint 1;\n");
   ::chmod(script.c_str(), 0755);
@@ -442,6 +463,10 @@ TEST_F(SlowOtherUsersTest, KeepNobodyWaitingByAnArgument) {
   if (IsSkipped()) return;
   EXPECT_TRUE(ComesTrue([&] { return Query()["let_go"] == Json::array({65534}); }))
       << Query().dump();
+  // It may have been wanted by its arguments, which nobody has read.
+  EXPECT_TRUE(ComesTrue([&] { return Query()["unseen"] != 0; }));
+  EXPECT_THAT(Leakgate({"session", "query", name_}).standard_output,
+              HasSubstr("of any program began before they could be looked at"));
 }
 
 // The session and the stranger have a /proc of their own, so that nothing else of the machine

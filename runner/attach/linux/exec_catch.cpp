@@ -27,6 +27,8 @@ constexpr std::size_t kMostScripts = 1024;
 // executed a program, or because the process was killed.
 constexpr const char* kNothingBegins = "";
 constexpr std::chrono::milliseconds kMostSeizing(20);
+constexpr std::chrono::milliseconds kAwakePause(1);
+constexpr std::chrono::milliseconds kMostAwake(20);
 constexpr std::chrono::milliseconds kExecPatience(100);
 constexpr std::chrono::milliseconds kInterruptPatience(500);
 
@@ -94,10 +96,9 @@ ExecCatch::ExecCatch(ExecCatchHandlers handlers, const UniqueFd& holder)
 }
 
 int ExecCatch::TimeToWaitMs() const {
-  constexpr int kAtOnce = 1;
   constexpr int kSoon = 20;
   constexpr int kForEver = -1;
-  if (!postponed_.empty()) return kAtOnce;
+  if (!postponed_.empty()) return static_cast<int>(kAwakePause.count());
   return seized_.empty() ? kForEver : kSoon;
 }
 
@@ -123,43 +124,48 @@ bool ExecCatch::DecideCall(const ExecQuestion& question, const UniqueFd& file, b
   if (call.is_running && may_wait) return false;
   if (IsOfDecidedScript(tid, name.path, call.named) || is_other) {
     Allow(question);
-    return true;
+  } else {
+    DecideProgram(question, file, call);
   }
+  return true;
+}
+
+void ExecCatch::DecideProgram(const ExecQuestion& question, const UniqueFd& file,
+                              const ExecCall& call) {
+  const int tid = static_cast<int>(question.tid);
   const bool is_known = !call.is_running;
   const bool is_wanted = handlers_.is_wanted(call.program);
   if ((!is_wanted && is_known) || IsThisProgram(file.get())) {
     Allow(question);
     NoteDecided(tid, call);
-    if (!is_wanted) TellOfScript(ProcessOf(tid), call.script, call.program);
-    return true;
+    if (!is_wanted) ReportWantedScript(tid, call.script, call.program);
+    return;
   }
   if (call.script.empty() && HasFileRights(file.get())) {
     Allow(question);
     const int pid = ProcessOf(tid);
     if (is_wanted) handlers_.on_missed(pid, call.program, FileRightsError(pid).message);
-    return true;
+    return;
   }
   const std::optional<std::string> problem = Seize(question);
   if (!problem) {
     seized_.emplace(tid, Seized{call.script, Clock::now()});
-    return true;
+    return;
   }
   Tell(kNoQuestion);  // no other one can be seized now
   if (is_known) NoteDecided(tid, call);
   if (is_wanted && *problem != kNothingBegins) {
     handlers_.on_missed(ProcessOf(tid), call.program, *problem);
   }
-  return true;
 }
 
-// A script that is wanted itself, while its interpreter with these arguments is not.
-void ExecCatch::TellOfScript(int pid, const std::string& path,
-                             const ExecutedProgram& program) const {
+void ExecCatch::ReportWantedScript(int tid, const std::string& path,
+                                   const ExecutedProgram& program) const {
   const ExecutedProgram script{path, program.arguments, path};
   if (path.empty() || !handlers_.is_wanted(script)) return;
   const std::string interpreter = program.path.substr(program.path.rfind('/') + 1);
   handlers_.on_missed(
-      pid, script,
+      ProcessOf(tid), script,
       fmt::format("it is a script, which {0} runs; name that, and the script as its argument: "
                   "--image {0}:{1}",
                   interpreter, path.substr(path.rfind('/') + 1)));
@@ -214,11 +220,17 @@ std::optional<std::string> ExecCatch::Seize(const ExecQuestion& question) const 
   return problem;
 }
 
-void ExecCatch::Continue() {
-  constexpr std::chrono::milliseconds kMostAwake(20);
+void ExecCatch::AskAgain() {
+  const Clock::time_point now = Clock::now();
+  if (postponed_.empty() || now - asked_again_ < kAwakePause) return;
+  asked_again_ = now;
   std::erase_if(postponed_, [&](const Postponed& entry) {
-    return DecideCall(entry.question, entry.file, Clock::now() - entry.since < kMostAwake);
+    return DecideCall(entry.question, entry.file, now - entry.since < kMostAwake);
   });
+}
+
+void ExecCatch::Continue() {
+  AskAgain();
   signalfd_siginfo signals[8];
   while (::read(stopped_.get(), signals, sizeof(signals)) > 0) {
   }
@@ -268,7 +280,7 @@ void ExecCatch::OnExec(int pid, int tid) {
   if (handlers_.is_wanted(program)) {
     handlers_.on_exec(pid, program);
   } else if (seized != seized_.end()) {
-    TellOfScript(pid, seized->second.script, program);
+    ReportWantedScript(pid, seized->second.script, program);
   }
   seized_.erase(tid);
   seized_.erase(pid);  // the first thread, whose number the executing thread has now

@@ -98,7 +98,11 @@ class ExecCatch {
 
   // Returns false if the thread is awake and `may_wait`: then nothing is decided.
   bool DecideCall(const ExecQuestion& question, const UniqueFd& file, bool may_wait);
-  void TellOfScript(int pid, const std::string& path, const ExecutedProgram& program) const;
+  void DecideProgram(const ExecQuestion& question, const UniqueFd& file, const ExecCall& call);
+  void AskAgain();
+  // Reports a script that is wanted itself, while the interpreter that runs it, `program`, is not.
+  // Does nothing if `path` is empty, or is not wanted.
+  void ReportWantedScript(int tid, const std::string& path, const ExecutedProgram& program) const;
   // Notes a script whose thread was not seized.
   void NoteDecided(int tid, const ExecCall& call);
   bool IsOfDecidedScript(int tid, const std::string& path, const std::string& named);
@@ -119,6 +123,7 @@ class ExecCatch {
   const UniqueFd& holder_;
   UniqueFd stopped_;  // a signalfd
   std::list<Postponed> postponed_;
+  Clock::time_point asked_again_{};
   std::map<int, Seized> seized_;                  // by thread
   std::map<int, DecidedScript> decided_scripts_;  // by thread
 };

@@ -37,6 +37,9 @@ constexpr std::uint64_t kAsked = FAN_OPEN_EXEC_PERM;
 constexpr std::size_t kMostAtOnce = 32;
 constexpr std::size_t kMostWaiting = 8192;
 constexpr std::size_t kMostWaitingOfUser = 2048;
+// Its socket holds about 140 questions. Those that it cannot answer at once it asks again and
+// again (exec_catch.h).
+constexpr std::size_t kMostAskedOfWorker = 64;
 constexpr std::size_t kMostUsers = 32;    // each with one worker
 constexpr std::size_t kMostGivenUp = 64;  // workers that the kernel cannot end yet
 constexpr std::size_t kOtherDescriptors = 128;
@@ -170,18 +173,22 @@ Expected<void> ExecHold::Begin() {
 }
 
 Expected<void> ExecHold::StartWatchdog() {
-  const UniqueFd memory(::memfd_create("leakgate-steps", MFD_CLOEXEC));
-  const bool is_made = memory && ::ftruncate(memory.get(), sizeof(std::uint64_t)) == 0;
+  const UniqueFd memory(::memfd_create("leakgate-progress", MFD_CLOEXEC));
+  const bool is_made = memory && ::ftruncate(memory.get(), sizeof(HoldProgress)) == 0;
   if (!is_made) {
     return InconclusiveError(
         fmt::format("cannot start the watchdog of held programs: {}", ErrnoText()));
   }
-  LEAKGATE_TRY_ASSIGN(Mapping steps,
-                      Mapping::Map(memory, 0, sizeof(std::uint64_t), MappingAccess::kReadWrite));
-  steps_ = std::move(steps);
+  LEAKGATE_TRY_ASSIGN(Mapping mapped,
+                      Mapping::Map(memory, 0, sizeof(HoldProgress), MappingAccess::kReadWrite));
+  progress_ = std::move(mapped);
   return ForkWatchdog({.asked = asked_,
-                       .steps = *reinterpret_cast<std::atomic<std::uint64_t>*>(steps_.data()),
+                       .progress = progress(),
                        .most_files = static_cast<int>(most_waiting_ + kOtherDescriptors)});
+}
+
+HoldProgress& ExecHold::progress() const {
+  return *reinterpret_cast<HoldProgress*>(progress_.data());
 }
 
 void ExecHold::KeepAlive() const {
@@ -198,14 +205,15 @@ std::chrono::milliseconds ExecHold::TimeToWait() const {
 }
 
 void ExecHold::Serve() {
-  std::atomic<std::uint64_t>& steps = *reinterpret_cast<std::atomic<std::uint64_t>*>(steps_.data());
-  steps.fetch_add(1, std::memory_order_relaxed);
+  progress().steps.fetch_add(1, std::memory_order_relaxed);
   KeepAlive();
   Answer();
   HearWorkers();
   GiveUpSlowWorkers();
   WatchMounts();
-  steps.fetch_add(1, std::memory_order_relaxed);
+  const std::uint64_t allowed = progress().allowed.exchange(0, std::memory_order_relaxed);
+  if (allowed != 0) handlers_.on_unseen(allowed);
+  progress().steps.fetch_add(1, std::memory_order_relaxed);
 }
 
 void ExecHold::Change(std::string orders) {
@@ -248,15 +256,23 @@ void ExecHold::Ask(unsigned uid, int tid, UniqueFd file) {
   if (user == nullptr || user->waiting >= kMostWaitingOfUser) {
     return ReleaseProgram({std::move(file), tid, uid}, IsBarred(uid) ? kReleased : kNoWorker);
   }
-  ExecQuestion question{++last_ask_, tid};
-  Packet packet(&question, sizeof(question));
-  packet.Attach(file.get());
-  if (::sendmsg(user->worker.socket.get(), packet.get(), MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
-    return ReleaseProgram({std::move(file), tid, uid}, kNoWorker);
-  }
   if (user->waiting == 0 && user->seized == 0) user->moved = Clock::now();
   ++user->waiting;
-  waiting_.emplace(question.number, Waiting{std::move(file), tid, uid});
+  waiting_.emplace(++last_ask_, Waiting{std::move(file), tid, uid});
+  user->queued.push_back(last_ask_);
+  AskQueued(*user);
+}
+
+// If there is no room in the socket, the worker has ended, or will answer.
+void ExecHold::AskQueued(User& user) {
+  for (; !user.queued.empty() && user.asked < kMostAskedOfWorker; ++user.asked) {
+    const Waiting& waiting = waiting_.at(user.queued.front());
+    ExecQuestion question{user.queued.front(), waiting.tid};
+    Packet packet(&question, sizeof(question));
+    packet.Attach(waiting.file.get());
+    if (::sendmsg(user.worker.socket.get(), packet.get(), MSG_DONTWAIT | MSG_NOSIGNAL) < 0) return;
+    user.queued.pop_front();
+  }
 }
 
 ExecHold::User* ExecHold::WorkerOf(unsigned uid) {
@@ -281,7 +297,10 @@ void ExecHold::Allow(int file) const {
 void ExecHold::ReleaseProgram(const Waiting& waiting, const std::string& problem) {
   const std::string path = PathOfDescriptor(waiting.file.get());
   Allow(waiting.file.get());
-  if (!handlers_.is_wanted_file(path)) return;
+  if (!handlers_.is_wanted_file(path)) {
+    if (!problem.empty()) handlers_.on_unseen(1);
+    return;
+  }
   handlers_.on_missed(waiting.tid, path, waiting.uid, problem);
 }
 
@@ -296,7 +315,9 @@ void ExecHold::IgnoreFile(int file) const {
 void ExecHold::HearWorkers() {
   for (auto it = users_.begin(); it != users_.end();) {
     const auto next = std::next(it);
-    if (!Hear(it->second)) {
+    if (Hear(it->second)) {
+      AskQueued(it->second);
+    } else {
       const unsigned uid = it->first;
       users_.erase(it);
       ReleaseUser(uid, kNoWorker);
@@ -330,6 +351,7 @@ bool ExecHold::Hear(User& user) {
     Allow(found->second.file.get());
     waiting_.erase(found);
     --user.waiting;
+    --user.asked;
   }
 }
 

@@ -32,6 +32,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <list>
 #include <map>
@@ -41,6 +42,7 @@
 #include <string_view>
 #include <utility>
 
+#include "runner/attach/linux/exec_watchdog.h"
 #include "runner/base/descriptors.h"
 #include "runner/base/expected.h"
 #include "runner/base/linux/proc_place.h"
@@ -57,6 +59,9 @@ struct ExecHoldHandlers {
   // the program is another user's.
   std::function<void(int tid, const std::string& path, unsigned uid, std::string problem)>
       on_missed;
+  // Reports that so many programs begin without having been looked at, of any file and with any
+  // arguments: nobody knows whether they are wanted.
+  std::function<void(std::uint64_t count)> on_unseen;
   // Receives a worker's notices (exec_catch.h).
   std::function<void(std::string_view notice)> on_notice;
   // Reports that no questions are asked about programs of that user for a while.
@@ -102,6 +107,8 @@ class ExecHold {
     WorkerFactory::Worker worker;
     Clock::time_point moved;  // when the worker last sent something, or was asked while it was idle
     std::size_t waiting = 0;
+    std::size_t asked = 0;               // of those, what the worker has been asked about
+    std::deque<std::uint64_t> queued{};  // the questions of the others, the oldest first
     std::uint32_t seized = 0;
     int late = 0;  // how often it has made no progress for a while, since `first_late`
     Clock::time_point first_late{};
@@ -121,13 +128,16 @@ class ExecHold {
   Expected<void> Begin();
   Expected<void> StartWatchdog();
   void KeepAlive() const;
+  [[nodiscard]] HoldProgress& progress() const;
 
   void Answer();
   void Decide(int tid, UniqueFd file);
   void Ask(unsigned uid, int tid, UniqueFd file);
+  void AskQueued(User& user);
   User* WorkerOf(unsigned uid);
   void Allow(int file) const;
-  // Allows the exec, and reports it if the program is wanted.
+  // Allows the exec, and reports it if the program is, or may be, wanted. `problem` is empty if its
+  // user's programs are not.
   void ReleaseProgram(const Waiting& waiting, const std::string& problem);
   void IgnoreFile(int file) const;
 
@@ -151,7 +161,7 @@ class ExecHold {
   UniqueFd events_;  // an epoll of `asked_` and the workers' sockets
   UniqueFd mounts_;
   void* timer_ = nullptr;
-  Mapping steps_;             // shared with the watchdog
+  Mapping progress_;          // shared with the watchdog
   std::set<FileId> linkers_;  // files about which no questions are asked
   std::uint64_t last_ask_ = 0;
   std::size_t most_waiting_ = 0;

@@ -31,7 +31,7 @@ class Watchdog {
     for (;;) {
       const timespec pause{0, kPauseNs};
       ::nanosleep(&pause, nullptr);
-      const std::uint64_t steps = setup_.steps.load(std::memory_order_relaxed);
+      const std::uint64_t steps = setup_.progress.steps.load(std::memory_order_relaxed);
       const char state = StateOfHolder();
       const bool moves = steps != last_steps_ || !IsNeeded(steps, state);
       last_steps_ = steps;
@@ -76,7 +76,9 @@ class Watchdog {
 
   bool Allow(int file) const {
     const fanotify_response response{file, FAN_ALLOW};
-    return ::write(setup_.asked.get(), &response, sizeof(response)) > 0;
+    if (::write(setup_.asked.get(), &response, sizeof(response)) <= 0) return false;
+    setup_.progress.allowed.fetch_add(1, std::memory_order_relaxed);
+    return true;
   }
 
   // Once the marks are removed, no further program asks, even if the holder cannot be ended yet.

@@ -69,9 +69,9 @@ std::string WatchText(const WatchStatus& watch) {
     text += "  processes are found while they run, and traced from then on\n";
   }
   if (watch.unseen != 0) {
-    text += fmt::format(
-        "  {} processes or threads of any program ended before they could be looked at\n",
-        watch.unseen);
+    text +=
+        fmt::format("  {} processes or threads of any program {} before they could be looked at\n",
+                    watch.unseen, watch.reach == SessionReach::kSystem ? "began" : "ended");
   }
   if (!watch.ran_before.empty()) {
     text += fmt::format("  ran before the session, and not traced: PID {}\n",

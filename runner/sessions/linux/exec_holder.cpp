@@ -261,6 +261,10 @@ class Holder {
             [this](int tid, const std::string& path, unsigned uid, std::string problem) {
               Miss(tid, {path, {}, path}, uid, std::move(problem));
             },
+        .on_unseen =
+            [this](std::uint64_t count) {
+              Note(TextOf({{"unseen", count}}));
+            },
         .on_notice = [this](std::string_view notice) { Note(std::string(notice)); },
         .on_barred =
             [this](unsigned uid) {
@@ -446,6 +450,8 @@ ExecHolder::Notices ExecHolder::Take() const {
     notices.untold += untold;
     if (body.contains("barred")) {
       notices.barred.push_back(MemberOr(body, "barred", 0U));
+    } else if (body.contains("unseen")) {
+      notices.unseen += MemberOr(body, "unseen", std::uint64_t{0});
     } else if (untold == 0) {
       notices.programs.push_back(ProcessFromJson(body));
     }

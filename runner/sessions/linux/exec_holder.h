@@ -88,6 +88,7 @@ class ExecHolder {
 
   struct Notices {
     std::vector<ProcessStatus> programs;  // kStarting: it has the agent; kFailed, with the problem
+    std::uint64_t unseen = 0;             // programs of any kind that nobody has looked at
     std::vector<unsigned> barred;  // users about whose programs no questions are asked for a while
     std::uint64_t untold = 0;      // how many more programs are not traced
     bool has_ended = false;        // the holder has ended: it was killed

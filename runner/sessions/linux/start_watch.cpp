@@ -141,6 +141,7 @@ void StartWatch::HearHolder() {
     processes_.NoteProgram(std::move(program));
   }
   processes_.NoteUnreported(notices.untold);
+  unseen_ += notices.unseen;
   const std::lock_guard lock(mutex_);
   for (const unsigned uid : notices.barred) {
     std::erase(let_go_, uid);

@@ -1,8 +1,7 @@
 // leakgate_call_named is where hooked functions go that budget files name, with a pointer to three
 // addresses pushed in front of the return address (common/entry_hooks.h): of the function, and of
 // what is called before and after it (start/named_calls.h). It calls the function as the program's
-// caller has, whatever the arguments are. An exception passes through
-// (named_exception.h).
+// caller has, whatever the arguments are. An exception passes through (named_exception.h).
 //
 // Of the arguments on the stack, so many words are passed on; nobody passes more to a function that
 // allocates. Registers are kept as in hooked_entry.h.
