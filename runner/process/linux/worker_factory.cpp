@@ -83,7 +83,7 @@ void ResetForkedProcess(const char* name, const UniqueFd& kept, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(0);
   ::prctl(PR_SET_NAME, name);
-  const auto [first, last] = std::minmax(kept.get(), OwnProcDescriptor());
+  const auto [first, last] = std::minmax({kept.get(), OwnProcDescriptor()});
   for (const auto& [begin, end] :
        {std::pair(3, first - 1), std::pair(std::max(3, first + 1), last - 1)}) {
     if (begin <= end) ::close_range(static_cast<unsigned>(begin), static_cast<unsigned>(end), 0);
