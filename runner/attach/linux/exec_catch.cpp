@@ -28,7 +28,7 @@ constexpr std::size_t kMostScripts = 1024;
 constexpr const char* kNothingBegins = "";
 constexpr std::chrono::milliseconds kMostSeizing(20);
 constexpr std::chrono::milliseconds kAwakePause(1);
-constexpr std::chrono::milliseconds kMostAwake(20);
+constexpr std::chrono::milliseconds kMostAwake(100);
 constexpr std::chrono::milliseconds kExecPatience(100);
 constexpr std::chrono::milliseconds kInterruptPatience(500);
 
@@ -144,19 +144,21 @@ void ExecCatch::DecideProgram(const ExecQuestion& question, const UniqueFd& file
   if (call.script.empty() && HasFileRights(file.get())) {
     Allow(question);
     const int pid = ProcessOf(tid);
-    if (is_wanted) handlers_.on_missed(pid, call.program, FileRightsError(pid).message);
-    return;
+    if (!is_wanted) return handlers_.on_unseen();
+    return handlers_.on_missed(pid, call.program, FileRightsError(pid).message);
   }
   const std::optional<std::string> problem = Seize(question);
-  if (!problem) {
-    seized_.emplace(tid, Seized{call.script, Clock::now()});
-    return;
+  if (!problem) seized_.emplace(tid, Seized{call.script, Clock::now()});
+  if (g_alarm_answered == 0) {
+    Allow(question);
+  } else {
+    Tell(kNoQuestion);  // whether it was seized was not known
   }
-  Tell(kNoQuestion);  // no other one can be seized now
+  if (!problem) return;
   if (is_known) NoteDecided(tid, call);
-  if (is_wanted && *problem != kNothingBegins) {
-    handlers_.on_missed(ProcessOf(tid), call.program, *problem);
-  }
+  if (*problem == kNothingBegins) return;
+  if (!is_wanted) return handlers_.on_unseen();
+  handlers_.on_missed(ProcessOf(tid), call.program, *problem);
 }
 
 void ExecCatch::ReportWantedScript(int tid, const std::string& path,
@@ -189,14 +191,24 @@ bool ExecCatch::IsOfDecidedScript(int tid, const std::string& path, const std::s
   return script.interpreter == path && script.named == named;
 }
 
-void ExecCatch::Allow(const ExecQuestion& question) const { Tell(question.number); }
+void ExecCatch::Allow(const ExecQuestion& question) {
+  allowed_.push_back(question.number);
+  SendAnswers();
+}
+
+void ExecCatch::SendAnswers() {
+  if (!postponed_.empty()) return;
+  for (const std::uint64_t number : allowed_) Tell(number);
+  allowed_.clear();
+}
 
 void ExecCatch::Tell(std::uint64_t number) const {
   const ExecAnswer answer{.number = number, .seized = static_cast<std::uint32_t>(seized_.size())};
   (void)::send(holder_.get(), &answer, sizeof(answer), MSG_NOSIGNAL);
 }
 
-// The thread may continue in any case. If it was not seized, the reason is found out before that.
+// The thread may continue afterwards, in any case: the reason why it was not seized is found out
+// before that.
 std::optional<std::string> ExecCatch::Seize(const ExecQuestion& question) const {
   const int tid = static_cast<int>(question.tid);
   g_alarm_holder = holder_.get();
@@ -211,7 +223,6 @@ std::optional<std::string> ExecCatch::Seize(const ExecQuestion& question) const 
   if (g_alarm_answered == 0) {
     const bool has_ended = !is_seized && (error == ESRCH || HasDied(tid, tid));
     if (!is_seized) problem = has_ended ? kNothingBegins : WhyNotSeized(ProcessOf(tid), error);
-    (void)::send(holder_.get(), &g_alarm_answer, sizeof(g_alarm_answer), MSG_NOSIGNAL);
   } else if (!is_seized) {
     problem =
         "it ran before it could be stopped: another session held it, too, or a script on a file "
@@ -227,6 +238,7 @@ void ExecCatch::AskAgain() {
   std::erase_if(postponed_, [&](const Postponed& entry) {
     return DecideCall(entry.question, entry.file, now - entry.since < kMostAwake);
   });
+  SendAnswers();
 }
 
 void ExecCatch::Continue() {

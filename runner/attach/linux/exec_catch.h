@@ -6,8 +6,9 @@
 //   its exec stops              PTRACE_EVENT_EXEC, at the first instruction: on_exec preloads the
 //                               agent, and the program is let go. Its parent sees nothing of that
 //
-// A held thread may be awake for a moment, and then the kernel does not say what it has called. Its
-// question is asked again a little later. If the thread is still awake then, it is seized, and is
+// Each answer wakes all held threads for a moment, and of one that is awake the kernel does not say
+// what it has called. So no answer is sent as long as such a thread is asked about: they all sleep
+// again, unless there is no processor for them. One that stays awake for too long is seized, and is
 // decided about when its exec stops.
 //
 // While a thread is held, the kernel may have locked it, so that it cannot be seized. An alarm then
@@ -26,6 +27,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runner/base/descriptors.h"
 #include "runner/process/process_image.h"
@@ -61,6 +63,8 @@ struct ExecCatchHandlers {
   std::function<void(int pid, const ExecutedProgram& program)> on_exec;
   // Reports a wanted program that begins without having been stopped.
   std::function<void(int pid, const ExecutedProgram& program, std::string problem)> on_missed;
+  // Reports that a program begins of which nobody knows whether it is wanted.
+  std::function<void()> on_unseen;
 };
 
 class ExecCatch {
@@ -106,7 +110,8 @@ class ExecCatch {
   // Notes a script whose thread was not seized.
   void NoteDecided(int tid, const ExecCall& call);
   bool IsOfDecidedScript(int tid, const std::string& path, const std::string& named);
-  void Allow(const ExecQuestion& question) const;
+  void Allow(const ExecQuestion& question);
+  void SendAnswers();
   void Tell(std::uint64_t number) const;
   static bool IsGone(int tid, Seized& seized);
   // Returns why the thread could not be seized, if it was not. The text is empty if the thread has
@@ -124,7 +129,8 @@ class ExecCatch {
   UniqueFd stopped_;  // a signalfd
   std::list<Postponed> postponed_;
   Clock::time_point asked_again_{};
-  std::map<int, Seized> seized_;                  // by thread
+  std::vector<std::uint64_t> allowed_;  // the numbers of questions whose answers are to be sent
+  std::map<int, Seized> seized_;        // by thread
   std::map<int, DecidedScript> decided_scripts_;  // by thread
 };
 

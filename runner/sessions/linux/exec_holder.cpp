@@ -115,6 +115,8 @@ std::string MissText(int pid, const ExecutedProgram& program, std::string proble
                                                .start_time = StartTimeOf(pid)}));
 }
 
+std::string UnseenText(std::uint64_t count) { return TextOf({{"unseen", count}}); }
+
 // A worker of the holder's, for the programs of one user.
 class Catcher {
  public:
@@ -130,7 +132,8 @@ class Catcher {
                  [this](const ExecutedProgram& program) { return orders_.IsWanted(program); },
              .on_exec = [this](int pid, const ExecutedProgram& program) { Enable(pid, program); },
              .on_missed = [this](int pid, const ExecutedProgram& program,
-                                 std::string problem) { Miss(pid, program, std::move(problem)); }},
+                                 std::string problem) { Miss(pid, program, std::move(problem)); },
+             .on_unseen = [this] { Note(UnseenText(1)); }},
             holder) {}
 
   // `orders` are the first orders.
@@ -261,10 +264,7 @@ class Holder {
             [this](int tid, const std::string& path, unsigned uid, std::string problem) {
               Miss(tid, {path, {}, path}, uid, std::move(problem));
             },
-        .on_unseen =
-            [this](std::uint64_t count) {
-              Note(TextOf({{"unseen", count}}));
-            },
+        .on_unseen = [this](std::uint64_t count) { Note(UnseenText(count)); },
         .on_notice = [this](std::string_view notice) { Note(std::string(notice)); },
         .on_barred =
             [this](unsigned uid) {
